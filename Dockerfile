@@ -25,7 +25,7 @@ COPY bench bench
 COPY docs/wire docs/wire
 COPY docs/partners docs/partners
 # Not by npm, which would look for the Node that package.json pins and whose script did not run.
-RUN node node_modules/@nestjs/cli/bin/nest.js build && node apps/web/build.mjs && rm -rf dist/bench dist/libs/testing dist/apps/*/test
+RUN node node_modules/@nestjs/cli/bin/nest.js build && node apps/web/build.mjs && rm -rf dist/bench dist/test dist/libs/testing dist/apps/*/test
 
 FROM ${NODE_IMAGE}
 WORKDIR /app

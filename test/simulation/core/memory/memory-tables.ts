@@ -1,0 +1,70 @@
+/** The tables of schema `staking`, in memory. The stores in this folder read and write them as those of #libs/db do. */
+import { randomUUID } from 'node:crypto';
+import { type IndexState, type PriceHold, type SealedDay } from '#libs/db';
+import { type Address, type BlockRef, type DayBalance } from '#libs/domain';
+
+export interface StoredChange {
+  readonly block: bigint;
+  readonly seconds: number;
+  readonly balance: bigint;
+}
+
+export interface StoredPrice {
+  readonly observedMs: number;
+  /** More than one price of a source may be of one millisecond. */
+  readonly micros: number;
+  readonly source: string;
+  readonly usd: string;
+  readonly readAtMs: number;
+}
+
+/** What a class offers to its users, for a second class that stands in its place. */
+export type Public<T> = Pick<T, keyof T>;
+
+export class MemoryTables {
+  state: IndexState | undefined;
+  generation = '';
+  /** Each wallet's changes, by block. */
+  changes = new Map<Address, readonly StoredChange[]>();
+  /** Each wallet's days, ascending. */
+  days = new Map<Address, readonly DayBalance[]>();
+  totals = new Map<number, bigint>();
+  blocks = new Map<bigint, BlockRef>();
+  findings: ReadonlySet<Address> | 'all' = new Set();
+  /** In the order in which they were read last. */
+  prices: readonly StoredPrice[] = [];
+  priceHold: PriceHold | undefined;
+  /** The revisions of each sealed day. */
+  readonly sealed = new Map<number, readonly SealedDay[]>();
+  recheckFrom: number | undefined;
+  /** Grows with each write. */
+  version = 0;
+
+  /** Changes the state; as the database does, under a new generation where something may have been taken back. */
+  setState(next: IndexState): void {
+    const { state } = this;
+    const isTakenBack =
+      state === undefined ||
+      next.fence !== state.fence ||
+      next.head.number < state.head.number ||
+      (next.head.number === state.head.number && next.head.hash !== state.head.hash);
+    if (isTakenBack) this.renewGeneration();
+    if (state && next.head.number < state.head.number) this.noteSealedAbove(next.head.number);
+    this.state = next;
+    this.version++;
+  }
+
+  /** Sealed days from this one on have to be calculated again. */
+  noteRecheck(day: number): void {
+    this.recheckFrom = Math.min(this.recheckFrom ?? day, day);
+  }
+
+  private noteSealedAbove(block: bigint): void {
+    for (const [day, revisions] of this.sealed)
+      if (revisions.some(({ blockNumber }) => blockNumber > block)) this.noteRecheck(day);
+  }
+
+  renewGeneration(): void {
+    this.generation = randomUUID();
+  }
+}

@@ -1,0 +1,6 @@
+export { Choices, type Script, seededRandom } from './choices.js';
+export { failureReport } from './report.js';
+export { DeviationError, runOnce, type RunResult, type Simulation, type World } from './run.js';
+export * from './scheduler.js';
+export { shrink, type ShrinkLimits } from './shrink.js';
+export { Trace } from './trace.js';

@@ -1,0 +1,78 @@
+/** Runs a simulation once: with a seed, or with a script of choices. */
+import { Choices, type Script } from './choices.js';
+import { enterRealm, settled } from './realm.js';
+import { Scheduler, type SchedulerOptions } from './scheduler.js';
+import { Trace } from './trace.js';
+
+export interface World {
+  readonly choices: Choices;
+  readonly scheduler: Scheduler;
+}
+
+export interface Simulation {
+  readonly name: string;
+  readonly options: SchedulerOptions;
+  /** Builds a world and lets it run. @throws DeviationError where something is not as it must be */
+  run(world: World): Promise<void>;
+}
+
+/** The world is not as it must be. Two deviations of one kind count as the same fault when a run is shortened. */
+export class DeviationError extends Error {
+  constructor(
+    readonly kind: string,
+    detail: string,
+  ) {
+    super(`${kind}: ${detail}`);
+    this.name = 'DeviationError';
+  }
+}
+
+export interface RunResult {
+  readonly seed: number;
+  /** Undefined where everything was as it must be. */
+  readonly failure: { readonly kind: string; readonly message: string } | undefined;
+  readonly trace: Trace;
+  readonly script: Script;
+  readonly steps: number;
+}
+
+export async function runOnce(
+  simulation: Simulation,
+  seed: number,
+  script?: Script,
+): Promise<RunResult> {
+  const choices = new Choices(seed, script);
+  const trace = new Trace();
+  let unhandled: { readonly reason: unknown } | undefined;
+  const onUnhandled = (reason: unknown): void => {
+    unhandled ??= { reason };
+  };
+  const allSettled = async (): Promise<void> => {
+    await settled();
+    if (unhandled) throw new DeviationError('unhandled rejection', textOf(unhandled.reason));
+  };
+  const scheduler = new Scheduler(choices, trace, simulation.options, allSettled);
+  // Those of a test runner would end its test.
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', onUnhandled);
+  const leave = enterRealm(scheduler, seed);
+  let failure: RunResult['failure'];
+  try {
+    await simulation.run({ choices, scheduler });
+  } catch (error) {
+    const kind = error instanceof DeviationError ? error.kind : textOf(error).split('\n', 1)[0];
+    failure = { kind: kind ?? '', message: textOf(error) };
+    scheduler.note(`FAILED ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    leave();
+    await settled();
+    process.off('unhandledRejection', onUnhandled);
+    for (const other of others) process.on('unhandledRejection', other);
+  }
+  return { seed, failure, trace, script: choices.drawn(), steps: scheduler.steps };
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof DeviationError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+/** What happened in a run, in lines for a person. Two runs of one seed have the same lines. */
+export class Trace {
+  readonly lines: string[] = [];
+
+  add(elapsedMs: number, what: string): void {
+    const seconds = (elapsedMs / 1000).toFixed(3).padStart(10);
+    this.lines.push(`${String(this.lines.length + 1).padStart(4)} ${seconds} s  ${what}`);
+  }
+
+  /** SHA-256 of all lines, as hex digits. */
+  hash(): string {
+    return createHash('sha256').update(this.lines.join('\n')).digest('hex');
+  }
+}

@@ -24,10 +24,8 @@ export class Operator {
       const { redemption } = stored;
       const partner = this.world.partners.get(redemption.partner);
       if (partner === undefined) continue;
-      // No command ends what a lost voucher could still pay; the rules allow some (seed 200979).
-      const { lostVoucherUntilSeconds: untilSeconds } = redemption;
+      // The chain has made blocks meanwhile, whether or not a node was asked.
       this.world.chain.advance(Math.floor(this.world.scheduler.nowMs() / 1000));
-      if (untilSeconds !== null && this.world.chain.final.seconds <= untilSeconds) continue;
       const commands = truthful(redemption, partner, mayRetry);
       if (commands.length > 0)
         this.command(stored, partner, this.world.choices.pick('command', commands));

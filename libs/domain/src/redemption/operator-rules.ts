@@ -87,14 +87,14 @@ const nameTransaction: Rule<'operator-set-transaction'> = (redemption, event, co
 export const restoredOutOfBand: Rule<'operator-restored'> = (redemption, _event, context) =>
   refuseContradiction(redemption) ??
   requireRevertible(redemption) ??
-  refuseBeforeVaultAsked(redemption) ??
+  refuseBeforeVaultAsked(redemption, context) ??
   restored(redemption, context, { reason: 'restored-out-of-band' });
 
 /** Allowed only while the partner has not confirmed the deduction, and once no deduct call can take effect any more. */
 export const notDeductedOutOfBand: Rule<'operator-not-deducted'> = (redemption, _event, context) =>
   refuseContradiction(redemption) ??
   requireRevertible(redemption) ??
-  refuseBeforeVaultAsked(redemption) ??
+  refuseBeforeVaultAsked(redemption, context) ??
   neverDeducted(redemption, context);
 
 function neverDeducted(redemption: Redemption, context: TransitionContext): Decision {
@@ -192,9 +192,22 @@ const VAULT_FIRST_REASONS: readonly (RedemptionReason | null)[] = [
   'payout-unresolved',
 ];
 
-/** An operator's statement about points does not end a redemption about which the vault has to be asked first. */
-function refuseBeforeVaultAsked({ reason }: Redemption): Refusal | undefined {
-  return VAULT_FIRST_REASONS.includes(reason) ? refuse('not-restorable') : undefined;
+/** After the last time at which a lost voucher could be claimed: time for that block to be final, and read. */
+const LOST_VOUCHER_MARGIN_MS = 3_600_000;
+
+/**
+ * An operator's statement about points does not end a redemption about which the vault has to be asked first, nor one
+ * that a voucher which the restored ledger lacks may still pay.
+ */
+function refuseBeforeVaultAsked(
+  redemption: Redemption,
+  { nowMs }: TransitionContext,
+): Refusal | undefined {
+  const { reason, lostVoucherUntilSeconds } = redemption;
+  if (VAULT_FIRST_REASONS.includes(reason)) return refuse('not-restorable');
+  if (lostVoucherUntilSeconds === null || isProvenDead(redemption)) return undefined;
+  const isPayable = nowMs <= lostVoucherUntilSeconds * 1000 + LOST_VOUCHER_MARGIN_MS;
+  return isPayable ? refuse('vault-not-asked') : undefined;
 }
 
 /** Rule F: no redemption is reverted from `authorised` without dead evidence. */

@@ -89,6 +89,20 @@ export function operatorWays(): Way[] {
     const open = { openCall: aCall('revert', { startedAtMs: START_MS + 3_500_000 }) };
     way('a call is under way', ['reverting', type], { redemption: open, ...later }, '!call-open');
   }
+  for (const [type, end] of [
+    ['operator-restored', 'reverted'],
+    ['operator-not-deducted', 'failed'],
+  ] as const) {
+    const held = { redemption: { ...nameless, ...lost } };
+    const afterHours = (count: number) => ({ context: { nowMs: START_MS + count * 3_600_000 } });
+    way(
+      'a lost voucher may be open',
+      ['attention', type],
+      { ...held, ...afterHours(2) },
+      '!vault-not-asked',
+    );
+    way('a lost voucher has expired', ['attention', type], { ...held, ...afterHours(3) }, end);
+  }
   way('dead by its row', ['reverting', 'operator-restored'], { redemption: dead }, 'reverted');
   way(
     'known to be deducted',

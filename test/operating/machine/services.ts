@@ -53,7 +53,7 @@ export class Services {
       return { path, folder: this.volume(name) };
     });
     const told = Object.entries(environment).map(([name, value]): [string, string] => {
-      const mount = mounts.find(({ path }) => String(value).startsWith(`${path}/`));
+      const mount = mounts.find(({ path }) => `${String(value)}/`.startsWith(`${path}/`));
       return [
         name,
         mount ? join(mount.folder, String(value).slice(mount.path.length)) : String(value),

@@ -1,5 +1,5 @@
 /**
- * A chain with one redemption vault. Blocks are mined when somebody looks, so that quiet times cost nothing. The newest
+ * A chain with one redemption vault. Blocks are mined when the chain is read, so that quiet times cost nothing. The newest
  * blocks may be replaced; what is final stays.
  */
 import { createHash } from 'node:crypto';

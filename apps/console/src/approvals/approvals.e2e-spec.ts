@@ -142,7 +142,7 @@ describe('an action above it', () => {
     expect(done).toEqual([]);
   });
 
-  it('is done once, whoever decides at once', async () => {
+  it('is done once if several decide at once', async () => {
     const id = await waiting();
     const other = await bench.signedIn(ADMIN);
     const answers = await Promise.all(

@@ -24,7 +24,7 @@ export class OwnSecrets {
   async find(member: ConsoleMember, keyPrefix: string): Promise<SealedCredential> {
     const found = (await this.sealed(member)).find((one) => one.keyPrefix === keyPrefix);
     if (found !== undefined) return found;
-    throw new HttpProblem(404, 'You have no credential whose key begins so.', {
+    throw new HttpProblem(404, 'You have no credential with this prefix.', {
       code: 'CREDENTIAL_MISSING',
     });
   }

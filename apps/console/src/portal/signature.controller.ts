@@ -133,7 +133,7 @@ export class SignatureController {
     const credentials = sealed
       .filter(({ keyPrefix }) => keyPrefix !== asked)
       .map((one) => ({
-        name: one.isActive ? one.keyPrefix : `${one.keyPrefix}, which works no more`,
+        name: one.isActive ? one.keyPrefix : `${one.keyPrefix}, which is no longer valid`,
         secret: this.secrets.open(one),
       }));
     const callback = asked === CALLBACK ? undefined : await this.secrets.callback(member.partnerId);

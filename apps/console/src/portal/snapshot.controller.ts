@@ -83,15 +83,15 @@ export class SnapshotController {
   )
   @Answers(200, 'The answer of the api, whatever its status.', SnapshotAnswerBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'No credential begins so.', 'CREDENTIAL_MISSING')
-  @Fails(409, 'The credential works no more.', 'CREDENTIAL_ENDED')
+  @Fails(404, 'No credential has this prefix.', 'CREDENTIAL_MISSING')
+  @Fails(409, 'The credential is no longer valid.', 'CREDENTIAL_ENDED')
   async ask(
     @Query() { keyPrefix, ...asked }: SnapshotQueryDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<SnapshotAnswerBody> {
     const credential = await this.own.find(member, keyPrefix);
     if (!credential.isActive) {
-      const message = 'This credential works no more: choose another one.';
+      const message = 'This credential is no longer valid: choose another one.';
       throw new HttpProblem(409, message, { code: 'CREDENTIAL_ENDED' });
     }
     const target = `${PATH}?${new URLSearchParams(given(asked)).toString()}`;

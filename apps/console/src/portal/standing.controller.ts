@@ -135,7 +135,7 @@ export class StandingController {
   )
   @Answers(200, 'The new credential.', IssuedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'No active credential begins so.', 'CREDENTIAL_MISSING')
+  @Fails(404, 'No active credential has this prefix.', 'CREDENTIAL_MISSING')
   @Fails(409, 'Several begin so, or too many work.', 'CREDENTIAL_AMBIGUOUS', 'TOO_MANY_CREDENTIALS')
   async rotate(
     @Body() { keyPrefix, overlapHours }: RotationDto,
@@ -155,11 +155,11 @@ export class StandingController {
   @FreshSignIn()
   @Operation(
     'Revoke a credential',
-    'Within seconds it works no more. The last one that lasts needs `force`.',
+    'Within seconds it is no longer valid. The last one that lasts needs `force`.',
   )
   @Answers(200, 'It is revoked.', RevokedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'No active credential begins so.', 'CREDENTIAL_MISSING')
+  @Fails(404, 'No active credential has this prefix.', 'CREDENTIAL_MISSING')
   @Fails(409, 'Several begin so, or it is the last.', 'CREDENTIAL_AMBIGUOUS', 'LAST_CREDENTIAL')
   async revoke(
     @Body() { keyPrefix, force = false }: RevocationDto,

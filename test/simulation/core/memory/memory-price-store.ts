@@ -83,7 +83,7 @@ export class MemoryPriceStore implements Public<PriceStore> {
     return Promise.resolve(true);
   }
 
-  /** As `record`, whoever leads. */
+  /** As `record`, without a check of the lead. */
   add(price: Price): Promise<void> {
     return this.record(this.tables.state?.fence ?? 0n, price).then(() => undefined);
   }

@@ -99,10 +99,7 @@ export class RedemptionsController {
   }
 
   @Get('queue')
-  @Operation(
-    'Those that are not finished',
-    'First what waits for a person; of each the longest in its state first.',
-  )
+  @Operation('Those that are not finished', 'Needs attention first, then the longest in its state.')
   @Answers(200, 'The redemptions.', RedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async queue(@Query() { after }: QueueQuery): Promise<RedemptionsBody> {

@@ -114,7 +114,7 @@ export function startIndexer(
   return Program.start('dist/apps/indexer/src/main.js', {
     logFile: join(folder, 'indexer.log'),
     // As docker-compose.yml starts it.
-    nodeOptions: ['--max-semi-space-size=8', ...nodeOptions],
+    nodeOptions: ['--max-semi-space-size=16', ...nodeOptions],
     environment: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: urls.join(),
@@ -127,6 +127,7 @@ export function startIndexer(
       LISTEN_HOST: '127.0.0.1',
       // As in the image.
       MALLOC_ARENA_MAX: '2',
+      MALLOC_MMAP_THRESHOLD_: '1048576',
       ...settings,
     },
   });

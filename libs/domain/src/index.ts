@@ -6,6 +6,7 @@ export {
   type FoldedBlocks,
   type FoldedWallet,
   NegativeBalanceError,
+  type WalletStates,
 } from './balance/fold-blocks.js';
 export * from './balance/wallet-rows.js';
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';

@@ -35,7 +35,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'node apps/web/build.mjs': 'would delete the pages under test',
   'npm run start:':
     'servers; test/restarts, test/stack and console-by-hand.system-spec.ts start them',
-  'node --max-semi-space-size=8 dist/apps/indexer/src/main.js':
+  'node --max-semi-space-size=16 dist/apps/indexer/src/main.js':
     'a server; runs beside the commands',
   'cast call': 'is no tool of ours',
 };

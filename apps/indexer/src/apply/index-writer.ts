@@ -19,6 +19,7 @@ import {
   foldBlocks,
   type FoldedBlocks,
   type WalletState,
+  type WalletStates,
 } from '#libs/domain';
 import { type IndexedChain } from '../follow/next-step.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
@@ -210,20 +211,20 @@ export class IndexWriter {
    * The states of all wallets in the blocks. The caller holds them, so a write that ends meanwhile, and what it evicts
    * from the cache, changes nothing. A wallet of the current transaction is never read from the database.
    */
-  private async walletStates(blocks: readonly BlockDeltas[]): Promise<Map<Address, WalletState>> {
-    const states = new Map<Address, WalletState>();
-    const missing = new Set<Address>();
+  private async walletStates(blocks: readonly BlockDeltas[]): Promise<WalletStates> {
+    const states = new Map<Address, WalletState | undefined>();
+    const missing: Address[] = [];
     for (const { deltas } of blocks) {
       for (const { wallet } of deltas) {
-        if (states.has(wallet) || missing.has(wallet)) continue;
+        if (states.has(wallet)) continue;
         const state = this.underway.get(wallet) ?? this.cache.get(wallet);
-        if (state === undefined) missing.add(wallet);
-        else states.set(wallet, state);
+        states.set(wallet, state);
+        if (state === undefined) missing.push(wallet);
       }
     }
     const [first] = blocks;
-    if (missing.size === 0 || first === undefined) return states;
-    const stored = await this.store.walletStates([...missing], dayOf(first.timestampSeconds));
+    if (missing.length === 0 || first === undefined) return states;
+    const stored = await this.store.walletStates(missing, dayOf(first.timestampSeconds));
     for (const [wallet, state] of stored) states.set(wallet, state);
     return states;
   }

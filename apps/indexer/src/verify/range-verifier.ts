@@ -151,7 +151,7 @@ export class RangeVerifier {
  * is free, all waiting ranges are joined into one transaction, and large transactions are cheaper: see
  * docs/performance.md.
  */
-const MAX_BUFFERED_BYTES = 40 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 20 * 1024 * 1024;
 const INITIAL_BLOCKS = 100;
 
 /**

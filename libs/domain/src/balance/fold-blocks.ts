@@ -35,6 +35,9 @@ export class NegativeBalanceError extends PermanentError {
   }
 }
 
+/** The states of wallets by address; undefined for a wallet without history. */
+export type WalletStates = ReadonlyMap<Address, WalletState | undefined>;
+
 /** A wallet whose balance changed. */
 export interface FoldedWallet {
   readonly wallet: Address;
@@ -77,10 +80,7 @@ interface WalletFold {
  * @param blocks ascending by number, with timestamps that never decrease
  * @throws NegativeBalanceError, PermanentError BLOCKS_OUT_OF_ORDER
  */
-export function foldBlocks(
-  states: ReadonlyMap<Address, WalletState>,
-  blocks: readonly BlockDeltas[],
-): FoldedBlocks {
+export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[]): FoldedBlocks {
   const ledgers = new Map<Address, WalletFold>();
   const changes: BalanceChange[] = [];
   const days: BalanceDay[] = [];
@@ -121,7 +121,7 @@ export function foldBlocks(
 function touchedBy(
   block: BlockDeltas,
   index: number,
-  known: { ledgers: Map<Address, WalletFold>; states: ReadonlyMap<Address, WalletState> },
+  known: { ledgers: Map<Address, WalletFold>; states: WalletStates },
 ): WalletFold[] {
   const touched: WalletFold[] = [];
   for (const { wallet, amount } of block.deltas) {

@@ -122,6 +122,10 @@ const REMEDIES = new Map([
     `Let an administrator of Redis run ACL SETUSER for the user of REDIS_URL with ~lowmark:* ${RIGHTS}`,
   ],
   ['READONLY', 'It is a replica: let REDIS_URL name the primary'],
+  ['MASTERDOWN', 'It is a replica without its primary: let REDIS_URL name the primary'],
+  ['LOADING', 'It loads its data: wait until it has'],
+  ['NOREPLICAS', 'It has fewer replicas than its min-replicas-to-write: start them'],
+  ['MISCONF', 'It cannot save to its disk: make room, or turn its persistence off'],
   ['OOM', 'Its memory is full: set maxmemory-policy to allkeys-lru, or give it more'],
   ['ERR', 'It does not know what the services send: use Redis 6.2 or newer, a single primary'],
 ]);

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { startRedis, type TestRedis } from '#libs/testing';
+import { Redis } from 'ioredis';
+import { startRedis, TcpLink, type TestRedis } from '#libs/testing';
 import { RedisTexts } from '../texts/redis-texts.js';
 import { RedisLink } from './redis-link.js';
 import { REDIS_COMMANDS } from './redis-uses.js';
@@ -133,6 +136,145 @@ describe('RedisLink', () => {
     expect(await link.whenUp(600)).toBe(false);
   });
 });
+
+describe('a refusal', () => {
+  const observed = (url: string): void => {
+    changes = [];
+    link = new RedisLink({ url, ...GENEROUS, onChange: (...change) => changes.push(change) });
+  };
+  const userUrl = (password: string): string => {
+    const url = new URL(redis.url);
+    [url.username, url.password] = ['game', password];
+    return url.href;
+  };
+
+  it('of a primary that became a replica leads to the new primary, though the old one keeps its sockets open', async () => {
+    redis = await startRedis();
+    const next = await startRedis();
+    const address = new TcpLink(placeOf(redis.url));
+    const admin = new Redis(redis.url);
+    try {
+      await address.open();
+      observed(`redis://127.0.0.1:${address.port}`);
+      expect(await link.whenUp(10_000)).toBe(true);
+      address.leadTo(placeOf(next.url));
+      await admin.replicaof('127.0.0.1', placeOf(next.url).port);
+      await expect(set()).rejects.toThrow('READONLY');
+      expect(await link.whenUp(10_000)).toBe(true);
+      expect(await set()).toBe('OK');
+      expect(changes).toEqual([
+        [true, 'answers'],
+        [false, 'READONLY'],
+        [true, 'answers'],
+      ]);
+    } finally {
+      admin.disconnect();
+      await address.close();
+      await next.stop();
+    }
+  });
+
+  it.each([
+    'READONLY You can’t write against a read only replica.',
+    'LOADING Redis is loading the dataset in memory',
+    'MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to no.',
+    'NOREPLICAS Not enough good replicas to write.',
+    'NOAUTH Authentication required.',
+    'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to.',
+    'CLUSTERDOWN The cluster is down',
+    'NOPERM this user has no permissions to run the ’eval’ command',
+  ])('is answered by a new connection: %s', async (message) => {
+    redis = await startRedis();
+    const refusing = await startRefusing(message);
+    const address = new TcpLink(refusing.place);
+    try {
+      await address.open();
+      observed(`redis://127.0.0.1:${address.port}`);
+      await until(() => changes.length > 0);
+      address.leadTo(placeOf(redis.url));
+      expect(await link.whenUp(10_000)).toBe(true);
+      expect(changes.map(([isUp]) => isUp)).toEqual([false, true]);
+    } finally {
+      await address.close();
+      await refusing.stop();
+    }
+  });
+
+  it('after a lost connection is told too: the user was deleted', async () => {
+    redis = await startRedis();
+    const admin = new Redis(redis.url);
+    const user = ['SETUSER', 'game', 'on', '>right-9f2b', '~lowmark:*', '+@all'] as const;
+    try {
+      await admin.acl(...user);
+      observed(userUrl('right-9f2b'));
+      await link.whenUp(10_000);
+      await admin.acl('DELUSER', 'game');
+      await until(() => changes.length > 2);
+      expect(changes.slice(1)).toEqual([
+        [false, 'the connection was lost'],
+        [false, 'WRONGPASS'],
+      ]);
+      await admin.acl(...user);
+      expect(await link.whenUp(10_000)).toBe(true);
+      expect(changes.slice(3)).toEqual([[true, 'answers']]);
+    } finally {
+      admin.disconnect();
+    }
+  });
+
+  it.each([
+    ['was changed', 'right-9f2b', 'WRONGPASS'],
+    ['was introduced', undefined, 'NOAUTH'],
+  ])('after a lost connection is told too: a password %s', async (_, password, reason) => {
+    redis = await startRedis(password);
+    const admin = new Redis(redis.url);
+    try {
+      observed(redis.url);
+      await link.whenUp(10_000);
+      await admin.config('SET', 'requirepass', 'other-31ce');
+      await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await until(() => changes.length > 2);
+      expect(changes.slice(1)).toEqual([
+        [false, 'the connection was lost'],
+        [false, reason],
+      ]);
+    } finally {
+      admin.disconnect();
+    }
+  });
+});
+
+/** A server that answers everything with one error, and keeps its connections open. */
+async function startRefusing(message: string): Promise<{
+  readonly place: { readonly host: string; readonly port: number };
+  stop(): Promise<void>;
+}> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (data) => {
+      // One reply for each command: each begins with the number of its parts.
+      const commands = data.toString().match(/^\*\d+\r$/gm) ?? [];
+      socket.write(`-${message}\r\n`.repeat(commands.length));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    place: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function placeOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname: host, port } = new URL(url);
+  return { host, port: Number(port) };
+}
 
 describe('RedisTexts', () => {
   it('keeps texts for a time, and has none without Redis', async () => {

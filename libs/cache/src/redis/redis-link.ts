@@ -6,7 +6,10 @@ import { probeCommands } from './redis-uses.js';
 export interface RedisLinkOptions {
   /** `redis://` or `rediss://`; may hold a password and is never logged. */
   readonly url: string;
-  /** Called at each change, with a readable reason that holds no secret. */
+  /**
+   * Called at each change, with a readable reason that holds no secret. During an outage it is called again for each
+   * refusal of Redis that it was not called for: after a lost connection this says why Redis stays out.
+   */
   readonly onChange?: (isUp: boolean, reason: string) => void;
   /** Timeout of a command in milliseconds; default 50. */
   readonly deadlineMs?: number;
@@ -28,6 +31,9 @@ interface Waiter {
  * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with
  * its socket; from that moment no request waits for Redis. It reconnects in the background, and is up again once Redis
  * has answered one probe of all commands in use in time.
+ *
+ * Each attempt is a new connection, also after a refusal: a server that refuses (READONLY, LOADING, MASTERDOWN, NOAUTH,
+ * …) keeps the socket open, while the address may lead to another server by now.
  */
 export class RedisLink {
   private readonly redis: Redis;
@@ -35,12 +41,12 @@ export class RedisLink {
   /** Commands without an answer, oldest first; Redis answers in the same order. */
   private readonly waiting = new Set<Waiter>();
   private deadlineTimer: NodeJS.Timeout | undefined;
-  private probeTimer: NodeJS.Timeout | undefined;
   private up = false;
   private upSinceMs = 0;
   /** Number of backoff steps since the connection last stayed up for `STABLE_MS`. */
   private failures = 0;
-  private told: boolean | undefined;
+  /** Reasons that `onChange` was called with in the current outage. */
+  private readonly told = new Set<string>();
   private closed = false;
 
   constructor(private readonly options: RedisLinkOptions) {
@@ -53,7 +59,7 @@ export class RedisLink {
       this.probe();
     });
     this.redis.on('error', (error: Error) => {
-      this.goDown(reasonOf(error));
+      this.failed(error);
     });
     this.redis.on('close', () => {
       this.goDown('the connection was lost');
@@ -86,7 +92,6 @@ export class RedisLink {
   close(): void {
     this.closed = true;
     clearTimeout(this.deadlineTimer);
-    clearTimeout(this.probeTimer);
     this.up = false;
     this.failAll('closed');
     this.redis.disconnect();
@@ -105,9 +110,8 @@ export class RedisLink {
         (error: unknown) => {
           // A command that is no longer waiting has failed already, at its deadline or with the connection.
           if (!this.waiting.delete(waiter)) return;
-          const reason = reasonOf(error as Error);
-          this.goDown(reason);
-          reject(new RedisUnavailableError(reason));
+          this.failed(error as Error);
+          reject(new RedisUnavailableError(reasonOf(error as Error)));
         },
       );
     });
@@ -122,26 +126,26 @@ export class RedisLink {
         if (oldest === undefined || this.closed) return;
         const leftMs = oldest.sentMs + this.deadlineMs - performance.now();
         if (leftMs > 0) this.deadlineTimer = this.watch(Math.ceil(leftMs));
-        else this.abandon();
+        else this.goDown(`no answer within ${this.deadlineMs} ms`);
       });
     }, afterMs);
   }
 
-  /** Opens a new socket, since the current one may be stuck. */
-  private abandon(): void {
-    this.goDown(`no answer within ${this.deadlineMs} ms`);
-    this.redis.disconnect(true);
+  private failed(error: Error): void {
+    this.goDown(reasonOf(error), { isRefusal: error.name === 'ReplyError' });
   }
 
-  private goDown(reason: string): void {
+  private goDown(reason: string, { isRefusal } = { isRefusal: false }): void {
     const wasUp = this.up;
     this.up = false;
     if (wasUp && performance.now() >= this.upSinceMs + STABLE_MS) this.failures = 0;
     this.failAll(reason);
     if (this.closed) return;
-    this.notify(false, reason);
-    // While the socket is open ioredis does not reconnect, so this probe is the only retry.
-    if (wasUp && this.redis.status === 'ready') this.probeLater();
+    if (this.told.size === 0 || (isRefusal && !this.told.has(reason))) {
+      this.told.add(reason);
+      this.options.onChange?.(false, reason);
+    }
+    if (this.redis.status === 'ready') this.redis.disconnect(true);
   }
 
   private failAll(reason: string): void {
@@ -151,15 +155,8 @@ export class RedisLink {
     this.waiting.clear();
   }
 
-  private probeLater(): void {
-    clearTimeout(this.probeTimer);
-    this.probeTimer = setTimeout(() => {
-      if (this.redis.status === 'ready') this.probe();
-    }, this.nextPauseMs());
-  }
-
   /**
-   * The pause before the next connection attempt or probe, in milliseconds, with exponential backoff. A connection that
+   * The pause before the next connection attempt, in milliseconds, with exponential backoff. A connection that
    * was up for a moment only does not reset it.
    */
   private nextPauseMs(): number {
@@ -173,18 +170,11 @@ export class RedisLink {
         if (this.closed || this.up || this.redis.status !== 'ready') return;
         this.up = true;
         this.upSinceMs = performance.now();
-        this.notify(true, 'answers');
+        this.told.clear();
+        this.options.onChange?.(true, 'answers');
       },
-      () => {
-        if (!this.closed) this.probeLater();
-      },
+      () => undefined,
     );
-  }
-
-  private notify(isUp: boolean, reason: string): void {
-    if (this.told === isUp) return;
-    this.told = isUp;
-    this.options.onChange?.(isUp, reason);
   }
 }
 
@@ -194,7 +184,9 @@ const CONNECTION: RedisOptions = {
   // The time that ioredis waits for a socket that never opened: a longer one would delay the end of a program.
   disconnectTimeout: 100,
   keepAlive: 10_000,
+  // Without either, nothing but the probe waits for a server, and the probe has a deadline.
   enableReadyCheck: false,
+  disableClientInfo: true,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,

@@ -13,7 +13,7 @@ export class TcpLink {
     this.join(near);
   });
 
-  constructor(private readonly target: { readonly host: string; readonly port: number }) {}
+  constructor(private target: { readonly host: string; readonly port: number }) {}
 
   /** The port, which stays the same from the first `open` on; 0 before. */
   get port(): number {
@@ -25,6 +25,11 @@ export class TcpLink {
     this.server.listen(this.listenPort, '127.0.0.1');
     await once(this.server, 'listening');
     this.listenPort = (this.server.address() as AddressInfo).port;
+  }
+
+  /** New connections lead to another server; the open ones stay as they are. */
+  leadTo(target: { readonly host: string; readonly port: number }): void {
+    this.target = target;
   }
 
   cut(): void {

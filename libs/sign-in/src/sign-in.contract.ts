@@ -18,14 +18,14 @@ export class NonceBody {
   readonly expiresAt!: string;
 }
 
-/** A route for `SiweVerifier.issueNonce`. */
-export function NonceRoute(path: string): MethodDecorator {
+/** A route for `SiweVerifier.issueNonce`. @param description says for how long the nonce is good */
+export function NonceRoute(path: string, description: string): MethodDecorator {
   return applyDecorators(
     Post(path),
     HttpCode(200),
     ApiOperation({
       summary: 'A nonce to sign in with',
-      description: 'Good once and for five minutes, in one EIP-4361 message.',
+      description,
       security: [],
     }),
     Answers(200, 'The nonce.', NonceBody),

@@ -94,7 +94,7 @@ export class SignInController {
     private readonly siwe: SiweVerifier,
   ) {}
 
-  @NonceRoute('wallet/nonce')
+  @NonceRoute('wallet/nonce', 'Good once and for five minutes, in one EIP-4361 message.')
   nonce(): Promise<NonceBody> {
     return this.siwe.issueNonce();
   }

@@ -1,6 +1,5 @@
 import { Global, Module } from '@nestjs/common';
 import { type RateLimiter } from '#libs/cache';
-import { isSignedByAccount } from '#libs/chain';
 import {
   ConsoleSessionStore,
   Database,
@@ -92,6 +91,5 @@ function siweSite({ consoleOrigin }: ConsoleSettings): SiweSite {
   return {
     domains: [new URL(consoleOrigin).host],
     hasPage: ({ origin }) => origin === consoleOrigin,
-    isSignedBy: isSignedByAccount,
   };
 }

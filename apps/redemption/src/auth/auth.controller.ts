@@ -22,7 +22,10 @@ export class AuthController {
     private readonly auth: AuthService,
   ) {}
 
-  @NonceRoute('nonce')
+  @NonceRoute(
+    'nonce',
+    'Good once, in one EIP-4361 message. An account has to sign within five minutes, a contract wallet until `expiresAt`.',
+  )
   nonce(): Promise<NonceBody> {
     return this.siwe.issueNonce();
   }
@@ -30,7 +33,7 @@ export class AuthController {
   @WalletSignInRoute(
     'verify',
     SessionBody,
-    'An EIP-4361 message and its signature: by an account, by a contract wallet (EIP-1271), or by one that does not exist yet (EIP-6492). Send the token of the session as Authorization: Bearer.',
+    'An EIP-4361 message and its signature: by an account, by a contract wallet (EIP-1271; 0x if it signed on chain), or by one that does not exist yet (EIP-6492). Send the token of the session as Authorization: Bearer.',
   )
   verify(@Body() message: SignedMessage): Promise<SessionBody> {
     return this.auth.verify(message);

@@ -6,7 +6,7 @@ import { ADDRESS, TIME } from '../http/schema.js';
 export class SignedMessage {
   @MessageField() readonly message!: string;
 
-  @SignatureField(/^0x(?:[0-9a-fA-F]{2})+$/, '0x and hex digits') readonly signature!: string;
+  @SignatureField(/^0x(?:[0-9a-fA-F]{2})*$/, '0x and hex digits') readonly signature!: string;
 }
 
 @ApiSchema({ name: 'Session' })

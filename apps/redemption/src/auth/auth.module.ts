@@ -51,7 +51,7 @@ function siweSite(
     ...{ domains, chainId },
     hasPage: ({ host }) => domains.includes(host),
     contracts: async () => [...settings.ownContracts, ...(await stakeContracts(database))],
-    isSignedBy: (wallet, text, signature) => signatures.isSignedBy(wallet, text, signature),
+    isSignedByContract: (wallet, text, signature) => signatures.isSignedBy(wallet, text, signature),
   };
 }
 

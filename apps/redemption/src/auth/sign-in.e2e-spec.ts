@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { IndexStore } from '#libs/db';
 import { ZERO_ADDRESS } from '#libs/domain';
-import { anInitialIndex } from '#libs/testing';
+import { anInitialIndex, ContractWallets } from '#libs/testing';
 import {
   aUser,
   DOMAIN,
@@ -224,6 +224,44 @@ describe('signing in', () => {
     }
     await verify(signIn).expect(200);
   });
+});
+
+describe('a contract wallet that signs on chain', () => {
+  let wallets: ContractWallets;
+  beforeAll(() => {
+    wallets = new ContractWallets(service.bench.chain, service.bench.seconds);
+  });
+
+  /** Begins a sign-in, which the owners sign after some minutes. */
+  async function signedAfter(minutes: number): Promise<Response> {
+    const wallet = await wallets.deploy('Approving');
+    const { message } = await aSignIn({ address: wallet as Hex });
+    expect(errorOf(await verify({ message, signature: '0x' }))).toMatchObject({
+      code: 'SIWE_SIGNATURE',
+    });
+    service.clock.advance(minutes * MINUTE);
+    await wallets.approve(wallet, message);
+    return verify({ message, signature: '0x' });
+  }
+
+  it('has 30 minutes for it', async () => {
+    expect((await signedAfter(6)).status).toBe(200);
+    expect((await signedAfter(29)).status).toBe(200);
+  });
+
+  it.each([30, 36, 600])('is told of the time limit after %d minutes', async (minutes) => {
+    const late = await signedAfter(minutes);
+    expect(errorOf(late)).toEqual({ status: 401, code: 'SIWE_NONCE' });
+    expect(late.body.message).toContain('the time for signing is over. Sign within 30 minutes');
+  });
+});
+
+it('an account is told of its time limit', async () => {
+  const signIn = await aSignIn();
+  service.clock.advance(11 * MINUTE);
+  const late = await verify(signIn);
+  expect(errorOf(late)).toEqual({ status: 401, code: 'SIWE_NONCE' });
+  expect(late.body.message).toContain('Sign within 5 minutes');
 });
 
 describe('a session', () => {

@@ -74,6 +74,17 @@ describe.each(CHAINS)('on a chain that %s', (name, { chainId, hasVerifier, fault
     expect(await bench.isSigned(wallet, '0x1234')).toBe(false);
   });
 
+  it('a contract wallet that signed on chain has the empty signature', async () => {
+    const wallet = await wallets.deploy('Approving');
+    expect(await bench.isSigned(wallet, '0x')).toBe(false);
+    await wallets.approve(wallet, TEXT);
+    expect(await bench.isSigned(wallet, '0x')).toBe(true);
+    expect(await bench.isSigned(wallet, '0x00')).toBe(false);
+    expect(await bench.signatures.isSignedBy(wallet, `${TEXT}.`, '0x')).toBe(false);
+    expect(await bench.isSigned(await wallets.of(owner), '0x')).toBe(false);
+    expect(await bench.isSigned(aWallet(7), '0x')).toBe(false);
+  });
+
   it('a wallet that is not deployed yet signs in where the chain can be asked (EIP-6492)', async () => {
     const { wallet, sign, make } = await wallets.undeployed(owner);
     expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(canAskUndeployed);

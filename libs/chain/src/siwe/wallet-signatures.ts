@@ -5,6 +5,7 @@ import {
   isErc6492Signature,
   parseErc6492Signature,
   recoverAddress,
+  size,
 } from 'viem/utils';
 import { type Address, isUnheldAddress } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
@@ -23,6 +24,8 @@ import {
 } from './siwe-message.js';
 
 const ACCOUNT_SIGNATURE = /^0x[0-9a-f]{130}$/i;
+/** In bytes: a signature of EIP-6492 ends with a mark of this length, which a verifier reads without a look at the length. */
+const WRAPPER_MARK = 32;
 /** The code of the pool's warning that one endpoint called a signature valid and another endpoint did not. */
 export const SIGN_IN_DISAGREEMENT = 'SIGN_IN_DISAGREEMENT';
 /**
@@ -33,7 +36,8 @@ const REFUSAL_HOLDS_MS = 3_600_000;
 
 /**
  * Whether a wallet signed a text (EIP-191). The signature of an account is recovered in this process. Any other
- * signature is verified by the chain, in the first of these ways that the endpoint serves:
+ * signature, the empty one of a wallet that signed on chain too, is verified by the chain, in the first of these ways
+ * that the endpoint serves:
  *
  * 1. the universal verifier that is known on this chain: EIP-6492, which covers wallets that do not exist yet;
  * 2. the same verifier as the code of a call without `to`; ZK Stack chains refuse such calls;
@@ -69,7 +73,7 @@ export class WalletSignatures {
   async isSignedBy(wallet: Address, text: string, signature: string): Promise<boolean> {
     const data = bytes(signature);
     // For a signature of no key ecrecover returns the zero address, and verifiers compare it with that of the wallet.
-    if (data === undefined || data === '0x' || isUnheldAddress(wallet)) return false;
+    if (data === undefined || isUnheldAddress(wallet)) return false;
     // By its own key first: an account that runs the code of a contract (EIP-7702) can still do all by its key.
     if (await isSignedByAccount(wallet, text, data)) return true;
     return this.isValid({ wallet, hash: hashMessage(text), signature: data });
@@ -115,6 +119,7 @@ export class WalletSignatures {
   }
 
   private async ask(session: RpcSession, question: SignatureQuestion): Promise<boolean> {
+    if (size(question.signature) < WRAPPER_MARK) return this.askWallet(session, question);
     const learned = this.learned.get(session.endpoint);
     if (learned === undefined) return this.askAndLearn(session, question);
     const { form } = learned;

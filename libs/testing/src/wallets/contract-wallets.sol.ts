@@ -18,6 +18,16 @@ contract Wallet {
     }
 }
 
+contract Approving {
+    mapping(bytes32 => bool) private _isApproved;
+
+    function approve(bytes32 hash) external { _isApproved[hash] = true; }
+
+    function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
+        return signature.length == 0 && _isApproved[hash] ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+    }
+}
+
 contract Factory {
     function make(address owner) external { new Wallet{salt: 0}(owner); }
 }

@@ -6,6 +6,7 @@ import {
   encodeDeployData,
   encodeFunctionData,
   getCreate2Address,
+  hashMessage,
   type Hex,
   serializeErc6492Signature,
 } from 'viem';
@@ -21,7 +22,7 @@ interface Contract {
   readonly evm: { readonly bytecode: { readonly object: string } };
 }
 
-type Kind = 'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
+type Kind = 'Wallet' | 'Approving' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
 
 const FILE = 'wallets.sol';
 /** Cached for the process, since compiling takes a second. */
@@ -49,6 +50,13 @@ export class ContractWallets {
     const { contractAddress } = await mineOne(this.chain.rpc, ++this.seconds, { from, data });
     if (contractAddress === undefined) throw new Error(`no ${kind} was deployed`);
     return contractAddress.toLowerCase() as Address;
+  }
+
+  /** Signs a text on the chain, as the owners of a Safe can; the signature is then empty. @param wallet an `Approving` */
+  async approve(wallet: Address, text: string): Promise<void> {
+    const { abi } = this.contract('Approving');
+    const data = encodeFunctionData({ abi, functionName: 'approve', args: [hashMessage(text)] });
+    await mineOne(this.chain.rpc, ++this.seconds, { from: aWallet(9), to: wallet, data });
   }
 
   /** Makes the account run the code of a contract, as after an authorization of EIP-7702. */

@@ -46,7 +46,7 @@ export const refusalsDe: Record<RefusalCode, string> = {
   SIWE_ISSUED_AT:
     'Die Uhr dieses Geräts geht stark falsch. Stelle sie und melde dich noch einmal an.',
   SIWE_NONCE:
-    'Die Nachricht wurde schon benutzt, oder es dauerte zu lange. Melde dich noch einmal an.',
+    'Die Nachricht wurde schon benutzt oder zu spät unterschrieben: Konten haben 5 Minuten, Vertrags-Wallets 30. Melde dich noch einmal an.',
   SIWE_NOT_BEFORE:
     'Die Uhr dieses Geräts geht stark falsch. Stelle sie und melde dich noch einmal an.',
   SIWE_SIGNATURE: 'Die Unterschrift gehört nicht zu diesem Konto. Melde dich noch einmal an.',

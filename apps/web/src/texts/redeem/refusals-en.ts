@@ -37,7 +37,8 @@ export const refusalsEn = {
     'Sign-in is not set up for this page’s address. Its operator has to add the address to SIWE_DOMAINS.',
   SIWE_EXPIRED: 'The message was signed too late. Sign in again.',
   SIWE_ISSUED_AT: 'The clock of this device is far off. Set it right and sign in again.',
-  SIWE_NONCE: 'The message was used already, or took too long. Sign in again.',
+  SIWE_NONCE:
+    'The message was used already, or was signed too late: accounts have 5 minutes, contract wallets 30. Sign in again.',
   SIWE_NOT_BEFORE: 'The clock of this device is far off. Set it right and sign in again.',
   SIWE_SIGNATURE: 'The signature does not belong to this account. Sign in again.',
   SIWE_URI:

@@ -162,7 +162,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'The groups whose people are operators, and what they may do: staff=viewer,support=operator,ops=admin. The highest counts. Unset: no operator signs in by OpenID Connect.',
+      'The groups whose people are operators, and what they may do: staff=viewer,support=operator,ops=admin. Names with commas: {"cn=ops,dc=example":"admin"}. The highest counts. Unset: no operator signs in by OpenID Connect.',
     optional: true,
     parse: groupRoles,
   })

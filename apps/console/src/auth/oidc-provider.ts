@@ -6,7 +6,8 @@ import { CLOCK, type Clock, type Logger, SingleFlight } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
 import { bytesUpTo } from '../http/bytes-up-to.js';
-import { oidcSubject, roleOfGroups } from './operators.js';
+import { groupsLeftOut, oidcSubject, roleOfGroups } from './operators.js';
+import { secretMethodOf } from './secret-method.js';
 import { type Authenticated } from './sign-in.service.js';
 import { signInProblem } from './sign-in.problem.js';
 
@@ -21,6 +22,8 @@ const CLOCK_SKEW_SECONDS = 60;
 const LONGEST_SUBJECT = 512;
 
 const REFUSED = 'A sign-in by OpenID Connect was refused';
+const GROUPS_LEFT_OUT =
+  'The issuer left the groups out of the ID token, because the person is in too many: no role by it. Let it send only the groups that are assigned to the console, or roles of the application (OIDC_GROUPS_CLAIM); see docs/operating/console.md';
 
 /** Values of the authorization request that the issuer's answer must match. */
 export interface AuthorizationRequest {
@@ -115,7 +118,10 @@ export class OidcProvider {
   private authenticated(claims: oidc.IDToken): Authenticated {
     const { sub, auth_time: authTime } = claims;
     const { oidcGroupsClaim, oidcRoles } = this.settings;
-    if (oidcRoles !== undefined && claims[oidcGroupsClaim] === undefined) {
+    const isLeftOut = oidcRoles !== undefined && groupsLeftOut(claims, this.settings);
+    if (isLeftOut) {
+      this.logger.warn({ claim: oidcGroupsClaim }, GROUPS_LEFT_OUT);
+    } else if (oidcRoles !== undefined && claims[oidcGroupsClaim] === undefined) {
       this.logger.warn({ claim: oidcGroupsClaim }, 'The ID token has no groups: no role by it');
     }
     if (typeof authTime !== 'number') {
@@ -129,6 +135,7 @@ export class OidcProvider {
       subject,
       name,
       role: roleOfGroups(claims[oidcGroupsClaim], this.settings),
+      roleUnknown: isLeftOut ? 'OIDC_GROUPS_LEFT_OUT' : undefined,
       // A browser can remove max_age from the URL, and some issuers then omit auth_time. The age of such an
       // authentication is unknown, so the sign-in never counts as fresh.
       authenticatedAtMs: typeof authTime === 'number' ? authTime * 1000 : 0,
@@ -144,7 +151,7 @@ export class OidcProvider {
           new URL(issuer),
           oidcClientId,
           undefined,
-          secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret),
+          secret === undefined ? oidc.None() : secretAsAsked(secret),
           {
             timeout: TIMEOUT_SECONDS,
             [oidc.customFetch]: fetchUpTo,
@@ -179,6 +186,17 @@ export class OidcProvider {
     const message = 'The sign-in service does not answer: try again shortly.';
     return new HttpProblem(503, message, { code: 'OIDC_UNAVAILABLE', retryAfterSeconds: 5 });
   }
+}
+
+/** Sends the client secret in the way that the issuer's metadata name. */
+function secretAsAsked(secret: string): oidc.ClientAuth {
+  const ways = {
+    client_secret_basic: oidc.ClientSecretBasic(secret),
+    client_secret_post: oidc.ClientSecretPost(secret),
+  };
+  return (issuer, ...request) => {
+    ways[secretMethodOf(issuer)](issuer, ...request);
+  };
 }
 
 /** `fetch` of the client: to the end of a bounded body, and without encryption to this machine only. */

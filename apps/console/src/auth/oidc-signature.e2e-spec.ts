@@ -193,6 +193,38 @@ describe('claims under a key of the issuer', () => {
   });
 });
 
+describe('groups that the issuer left out, because they are too many', () => {
+  const overages: [string, Json][] = [
+    [
+      'named elsewhere',
+      {
+        _claim_names: { groups: 'src1' },
+        _claim_sources: { src1: { endpoint: 'https://graph.example/users/ann/getMemberObjects' } },
+      },
+    ],
+    ['only told of', { hasgroups: true }],
+  ];
+
+  it.each(overages)('%s give no role, and page and log say why', async (_, overage) => {
+    const before = bench.logged.length;
+    replaceToken(({ header, claims }) =>
+      byKey(next, { ...header, kid: 'next' }, { ...claims, groups: undefined, ...overage }),
+    );
+    expect(await signIn()).toBe('OIDC_GROUPS_LEFT_OUT');
+    const log = bench.logged.slice(before).join('');
+    expect(log).toContain('because the person is in too many');
+    expect(log).toContain('OIDC_GROUPS_CLAIM');
+    expect(bench.issuer.asked.filter((path) => path.includes('getMemberObjects'))).toEqual([]);
+  });
+
+  it('do not matter beside groups that are there', async () => {
+    replaceToken(({ header, claims }) =>
+      byKey(next, { ...header, kid: 'next' }, { ...claims, hasgroups: true }),
+    );
+    expect(await signIn()).toBe('viewer');
+  });
+});
+
 describe('a new key of the issuer', () => {
   it('is fetched when a token names it, and no unknown key has the keys fetched again at once', async () => {
     expect(await signIn()).toBe('viewer');

@@ -25,9 +25,34 @@ function heldAddress(text: string): Address {
   return wallet;
 }
 
-/** Parses OIDC_ROLES. @throws Error that says what is expected */
+/**
+ * Parses OIDC_ROLES: a list, or a JSON object for names with commas, such as the distinguished names of LDAP.
+ * @throws Error that says what is expected
+ */
 export function groupRoles(text: string): ReadonlyMap<string, OperatorRole> {
-  return rolesOf(text, { keyOf: (group) => group, entry: 'GROUP=ROLE' });
+  return text.trimStart().startsWith('{')
+    ? rolesOfObject(text)
+    : rolesOf(text, { keyOf: (group) => group, entry: 'GROUP=ROLE' });
+}
+
+function rolesOfObject(text: string): ReadonlyMap<string, OperatorRole> {
+  const roles = Object.entries(parsedObject(text)).map(([group, value], index) => {
+    const role = OPERATOR_ROLES.find((one) => one === value);
+    if (role === undefined) throw new Error(`${OBJECT_EXPECTED}: entry ${index + 1} is not`);
+    return [group, role] as const;
+  });
+  if (roles.length === 0) throw new Error(`${OBJECT_EXPECTED}: it is empty`);
+  return new Map(roles);
+}
+
+const OBJECT_EXPECTED = `must be a JSON object {"GROUP":"ROLE"}, where a role is one of ${OPERATOR_ROLES.join(', ')}`;
+
+function parsedObject(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    throw new Error(`${OBJECT_EXPECTED}: it is not JSON`);
+  }
 }
 
 interface RoleList<K> {

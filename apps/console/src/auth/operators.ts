@@ -55,6 +55,24 @@ export function roleOfGroups(
   );
 }
 
+/**
+ * Whether the issuer left the groups out of the token because they are too many. It then names where they are
+ * (`_claim_names`, OpenID Connect Core 1.0, section 5.6.2), or sets `hasgroups` in place of `groups` (Microsoft Entra).
+ * @param claims of the ID token
+ */
+export function groupsLeftOut(
+  claims: Readonly<Record<string, unknown>>,
+  { oidcGroupsClaim }: ConsoleSettings,
+): boolean {
+  if (claims[oidcGroupsClaim] !== undefined) return false;
+  const { _claim_names: elsewhere, hasgroups } = claims;
+  const isElsewhere =
+    typeof elsewhere === 'object' &&
+    elsewhere !== null &&
+    Object.hasOwn(elsewhere, oidcGroupsClaim);
+  return isElsewhere || (oidcGroupsClaim === 'groups' && String(hasgroups) === 'true');
+}
+
 const LONGEST_NAME = 64;
 
 /** Name in the audit log and the timeline. */

@@ -14,6 +14,10 @@ const MESSAGES = {
   INVITATION_CLOSED: [403, 'The invitation was used, withdrawn or has expired: ask for a new one.'],
   LINK_CLOSED: [403, 'The link was used or has expired: make a new one.'],
   WAY_OFF: [404, 'This way of signing in is not set up here.'],
+  OIDC_GROUPS_LEFT_OUT: [
+    403,
+    'The sign-in service left out your groups, because you are in too many: an administrator lets it send only the groups of this console, or roles.',
+  ],
   OIDC_STATE: [401, 'This sign-in was begun elsewhere, or took too long: begin again.'],
   OIDC_DENIED: [401, 'The sign-in service said no.'],
   OIDC_REFUSED: [401, 'The answer of the sign-in service cannot be believed: begin again.'],

@@ -23,7 +23,7 @@ import { OperatorRights } from './operator-rights.js';
 import { actorOf, walletSubject } from './operators.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { SignInAudit } from './sign-in-audit.js';
-import { notAnOperator, signInProblem } from './sign-in.problem.js';
+import { notAnOperator, type SignInCode, signInProblem } from './sign-in.problem.js';
 
 /** A request and its reply, which gets the cookies of the new session. */
 export interface RequestAndReply {
@@ -35,6 +35,8 @@ export interface RequestAndReply {
 export interface Authenticated extends Person {
   /** The role as an operator; undefined for a person who is not an operator. */
   readonly role: OperatorRole | undefined;
+  /** Why the role is not known. Absent: the person has none. */
+  readonly roleUnknown?: SignInCode | undefined;
   /** Unix time in milliseconds. Default: now. An issuer of OpenID Connect may have authenticated the person earlier. */
   readonly authenticatedAtMs?: number | undefined;
 }
@@ -200,9 +202,12 @@ export class SignInService {
   }
 }
 
-function operatorStanding({ role, name }: Authenticated, by: 'wallet' | 'oidc'): Standing {
-  if (role === undefined) throw notAnOperator(by, name);
-  return { kind: 'operator', role };
+function operatorStanding(
+  { role, roleUnknown, name }: Authenticated,
+  by: 'wallet' | 'oidc',
+): Standing {
+  if (role !== undefined) return { kind: 'operator', role };
+  throw roleUnknown === undefined ? notAnOperator(by, name) : signInProblem(roleUnknown);
 }
 
 const LONGEST_NAME = 255;

@@ -19,7 +19,12 @@ import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing'
 import { newToken } from '#libs/signing';
 import { ConsoleSettings } from '../console.env.js';
 import { createConsole } from '../create-console.js';
-import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from './oidc-issuer.support-spec.js';
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  type IssuerKind,
+  OidcIssuer,
+} from './oidc-issuer.support-spec.js';
 import { Visitor } from './visitor.support-spec.js';
 
 export const ADMIN = privateKeyToAccount(generatePrivateKey());
@@ -58,11 +63,14 @@ export class ConsoleBench {
     this.logged = parts.logged;
   }
 
-  static async start(overrides: Record<string, string> = {}): Promise<ConsoleBench> {
+  static async start(
+    overrides: Record<string, string> = {},
+    issuerKind: IssuerKind = {},
+  ): Promise<ConsoleBench> {
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     const test = await createTestDatabase();
-    const issuer = await OidcIssuer.start(`${origin}/api/auth/oidc/callback`);
+    const issuer = await OidcIssuer.start(`${origin}/api/auth/oidc/callback`, issuerKind);
     const clock = new FakeClock(Date.now());
     const logged: string[] = [];
     const source = {

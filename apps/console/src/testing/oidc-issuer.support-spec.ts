@@ -32,6 +32,13 @@ interface Context {
   };
 }
 
+export interface IssuerKind {
+  /** The only way in which the issuer takes the client secret. Default: Basic, among all that it offers. */
+  readonly onlyMethod?: 'client_secret_post';
+  /** Whether the groups come with the scope `openid`, and there is no scope for them. Default: false. */
+  readonly hasNoGroupsScope?: boolean;
+}
+
 /** A person who signs in by the name `ann` is the subject `ann`, in the groups that `groups` has for this name. */
 export class OidcIssuer {
   readonly groups = new Map<string, readonly string[]>();
@@ -45,7 +52,10 @@ export class OidcIssuer {
     private readonly server: Server,
   ) {}
 
-  static async start(redirectUri: string): Promise<OidcIssuer> {
+  static async start(
+    redirectUri: string,
+    { onlyMethod, hasNoGroupsScope = false }: IssuerKind = {},
+  ): Promise<OidcIssuer> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const server = createServer();
@@ -62,10 +72,14 @@ export class OidcIssuer {
           redirect_uris: [redirectUri],
           grant_types: ['authorization_code'],
           response_types: ['code'],
+          ...(onlyMethod !== undefined && { token_endpoint_auth_method: onlyMethod }),
         },
       ],
+      ...(onlyMethod !== undefined && { clientAuthMethods: [onlyMethod] }),
       claims: {
-        ...{ openid: ['sub'], groups: ['groups'] },
+        ...(hasNoGroupsScope
+          ? { openid: ['sub', 'groups'] }
+          : { openid: ['sub'], groups: ['groups'] }),
         ...{ profile: ['preferred_username'], email: ['email'] },
       },
       conformIdTokenClaims: false,

@@ -5,6 +5,7 @@ import {
   IndexStore,
   settingDifferences,
 } from '#libs/db';
+import { MAX_AHEAD_SECONDS } from '#libs/domain';
 import { differenceText, duration, givenSettings } from '#libs/operations';
 import {
   type Answer,
@@ -85,7 +86,14 @@ function isWhole(given: Partial<IndexSettings>): given is IndexSettings {
 function lagAnswer({ state, settings: { indexMaxLagSeconds }, nowMs }: Index): Answer {
   const { head, syncedAt, tokenSymbol } = state;
   const lagMs = nowMs - head.timestampSeconds * 1000;
-  const found = `block ${head.number} of ${tokenSymbol} stakes, ${duration(lagMs)} behind the clock`;
+  const block = `block ${head.number} of ${tokenSymbol} stakes`;
+  if (lagMs < -MAX_AHEAD_SECONDS * 1000) {
+    return fault(
+      `${block}, ${duration(-lagMs)} ahead of the clock: no snapshot is served`,
+      'Let this machine follow a time server (NTP).',
+    );
+  }
+  const found = `${block}, ${duration(lagMs)} behind the clock`;
   if (lagMs <= indexMaxLagSeconds * 1000) return ok(found);
   return syncedAt === undefined
     ? warning(`${found}; the first sync is under way`, 'Wait; see `rpc` below where it takes long.')

@@ -8,7 +8,7 @@ import { ApiSettings } from '../api.env.js';
 import { REDIS } from '../connections.module.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
-const REASONS: Readonly<Record<CoverageGap, string>> = {
+const REASONS: Readonly<Record<Exclude<CoverageGap, 'ahead'>, string>> = {
   halted: 'has stopped',
   'not-synced': 'is not complete yet',
   lagging: 'is behind the chain',
@@ -69,11 +69,14 @@ export class ApiChecks {
       haltedReason: state.haltedReason,
     };
     const covered = coverage(progress, windowOf(nowMs, 1), nowMs, this.settings.indexMaxLagSeconds);
-    const details = {
-      block: state.head.number.toString(),
-      lagSeconds: this.lagOf(state),
-    };
-    return covered === 'covered' ? { details } : { reason: REASONS[covered.reason], details };
+    const block = state.head.number.toString();
+    const lagSeconds = this.lagOf(state);
+    // A block may be some seconds ahead of the clock.
+    const details = { block, lagSeconds: Math.max(0, lagSeconds) };
+    if (covered === 'covered') return { details };
+    if (covered.reason !== 'ahead') return { reason: REASONS[covered.reason], details };
+    const reason = `is ${-lagSeconds} s ahead of the clock of this machine: let it follow a time server (NTP)`;
+    return { reason, details: { block } };
   }
 
   private lagOf({ head }: SnapshotState): number {

@@ -73,6 +73,24 @@ describe('503 rather than a wrong snapshot', () => {
     expect(ready.body.reasons).toEqual(['index: is behind the chain']);
   });
 
+  it('while the clock of this machine is behind the index, and says that it is the clock', async () => {
+    await start();
+    await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });
+    api.clock.set(Date.parse('2026-11-21T10:00:01.000Z'));
+    const answer = await ask();
+    expectUnavailable(answer, 30);
+    expect(answer.body.message).toContain('The clock of this server is behind');
+    const { body } = await request(api.url).get('/health/ready').expect(503);
+    expect(body.reasons).toEqual([
+      'index: is 7199 s ahead of the clock of this machine: let it follow a time server (NTP)',
+    ]);
+    expect(body.checks.index.details).toEqual({ block: '1000' });
+    api.clock.set(Date.parse('2026-11-21T11:59:58.000Z'));
+    await ask().expect(200);
+    const close = await request(api.url).get('/health/ready').expect(200);
+    expect(close.body.checks.index.details).toEqual({ block: '1000', lagSeconds: 0 });
+  });
+
   it('after the index has stopped, whatever it covers', async () => {
     await start();
     await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });

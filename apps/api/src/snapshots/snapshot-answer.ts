@@ -30,6 +30,7 @@ import { NoStakeProblem } from '../http/error-body.js';
 const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, message: string]>> = {
   'not-synced': [30, 'The index of staked balances is not complete yet: try again later.'],
   lagging: [5, 'The index of staked balances is behind the chain: try again shortly.'],
+  ahead: [30, 'The clock of this server is behind the index of staked balances: try again later.'],
   halted: [60, 'The index of staked balances has stopped and is being looked after.'],
 };
 

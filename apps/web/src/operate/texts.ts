@@ -42,6 +42,7 @@ export const texts = {
       firstSync: 'first sync under way',
       level: 'level with the chain',
       behind: (span: string) => `${span} behind the clock`,
+      ahead: (span: string) => `${span} ahead of the clock here: check this server’s time (NTP)`,
       noAnswer: 'the indexer does not answer',
       notReady: 'the indexer is not ready',
       halted: 'halted',

@@ -12,7 +12,7 @@ describe('coverage', () => {
     ['a head before the end, within the lag', { headSeconds: 999_980, syncedAt }, 'covered'],
     ['a head one second too old', { headSeconds: 999_979, syncedAt }, { reason: 'lagging' }],
     ['a head ahead of the clock', { headSeconds: 1_000_200, syncedAt }, 'covered'],
-    ['a head dated into the future', { headSeconds: 1_000_221, syncedAt }, { reason: 'lagging' }],
+    ['a head dated into the future', { headSeconds: 1_000_221, syncedAt }, { reason: 'ahead' }],
     ['no first sync yet', { headSeconds: 1_000_100 }, { reason: 'not-synced' }],
     ['a halt', { headSeconds: 1_000_100, syncedAt, haltedReason: 'x' }, { reason: 'halted' }],
   ])('with %s', (_, progress, expected) => {

@@ -46,7 +46,7 @@ interface IndexProgress {
 export const MAX_AHEAD_SECONDS = 120;
 
 /** Why the index cannot answer for a window now. */
-export type CoverageGap = 'halted' | 'not-synced' | 'lagging';
+export type CoverageGap = 'halted' | 'not-synced' | 'lagging' | 'ahead';
 
 /**
  * Whether the index can answer for the window without guessing. Its newest block must be at or past the window's end,
@@ -62,7 +62,7 @@ export function coverage(
   if (progress.haltedReason !== undefined) return { reason: 'halted' };
   if (progress.syncedAt === undefined) return { reason: 'not-synced' };
   const lagSeconds = nowMs / 1000 - progress.headSeconds;
-  if (lagSeconds < -MAX_AHEAD_SECONDS) return { reason: 'lagging' };
+  if (lagSeconds < -MAX_AHEAD_SECONDS) return { reason: 'ahead' };
   if (progress.headSeconds >= window.endSeconds) return 'covered';
   return lagSeconds <= maxLagSeconds ? 'covered' : { reason: 'lagging' };
 }

@@ -43,7 +43,7 @@ function indexBody(state: IndexState, nowMs: number): IndexBody {
     tokenSymbol: state.tokenSymbol,
     headBlock: head.number.toString(),
     headAt: new Date(headMs),
-    lagSeconds: Math.max(0, (nowMs - headMs) / 1000),
+    lagSeconds: (nowMs - headMs) / 1000,
     finalisedBlock: finalised?.number.toString() ?? null,
     verifiedBlock: verifiedNumber?.toString() ?? null,
     total: tokensText({ tokenAmount: total, tokenDecimals }),

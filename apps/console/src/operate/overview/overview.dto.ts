@@ -42,7 +42,8 @@ export class IndexBody {
   @Field.Text() readonly tokenSymbol!: string;
   @Field.Digits('The newest indexed block.') readonly headBlock!: string;
   @Field.Time() readonly headAt!: Date;
-  @Field.Number('How far its time is behind the clock.') readonly lagSeconds!: number;
+  @Field.Number('How far its time is behind the clock; negative: ahead of it.')
+  readonly lagSeconds!: number;
   @Field.DigitsOrNull() readonly finalisedBlock!: string | null;
   @Field.DigitsOrNull('Up to here the events are vouched for.')
   readonly verifiedBlock!: string | null;

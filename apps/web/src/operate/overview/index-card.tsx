@@ -65,7 +65,9 @@ function Heading({ name, isOnly, index, indexer }: HeadingProps) {
       </Text>
       {index && standing && (
         <StatusBadge tone={standing.tone}>
-          {standing.is === 'behind' ? words.behind(spanText(index.lagSeconds)) : words[standing.is]}
+          {standing.is === 'behind' || standing.is === 'ahead'
+            ? words[standing.is](spanText(Math.abs(index.lagSeconds)))
+            : words[standing.is]}
         </StatusBadge>
       )}
     </Group>

@@ -10,6 +10,8 @@ it.each([
   [level, 'not-set', 'good', 'level'],
   [level, 'no-answer', 'bad', 'noAnswer'],
   [level, 'not-ready', 'warning', 'notReady'],
+  [{ ...level, lagSeconds: -20 }, 'ready', 'good', 'level'],
+  [{ ...level, lagSeconds: -7199 }, 'ready', 'warning', 'ahead'],
   [{ ...level, lagSeconds: 60 }, 'ready', 'good', 'level'],
   [{ ...level, lagSeconds: 89 }, 'ready', 'neutral', 'behind'],
   [{ ...level, lagSeconds: 601 }, 'ready', 'warning', 'behind'],

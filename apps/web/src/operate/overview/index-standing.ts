@@ -6,11 +6,13 @@ type Figures = Pick<ConsoleBody<'Index'>, 'halted' | 'syncedAt' | 'lagSeconds'>;
 
 interface Standing {
   readonly tone: Tone;
-  readonly is: 'halted' | 'noAnswer' | 'firstSync' | 'behind' | 'notReady' | 'level';
+  readonly is: 'halted' | 'noAnswer' | 'firstSync' | 'ahead' | 'behind' | 'notReady' | 'level';
 }
 
 /** Longer than the time between two blocks of any chain. */
 const BEHIND_SECONDS = 600;
+/** From here on the clock of the console is wrong, or the header of the block. */
+const AHEAD_SECONDS = 120;
 /** Several blocks of a chain with a block every 12 s. */
 const LEVEL_SECONDS = 60;
 
@@ -25,6 +27,7 @@ export function standingOf(
   if (halted !== null) return { tone: 'bad', is: 'halted' };
   if (indexer === 'no-answer') return { tone: 'bad', is: 'noAnswer' };
   if (syncedAt === null) return { tone: 'busy', is: 'firstSync' };
+  if (lagSeconds < -AHEAD_SECONDS) return { tone: 'warning', is: 'ahead' };
   if (lagSeconds > BEHIND_SECONDS) return { tone: 'warning', is: 'behind' };
   if (indexer === 'not-ready') return { tone: 'warning', is: 'notReady' };
   if (lagSeconds > LEVEL_SECONDS) return { tone: 'neutral', is: 'behind' };

@@ -1,7 +1,7 @@
 import { environmentOrStack, readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
-import { createLogger, listenOn } from '#libs/service';
+import { createLogger, listenOn, watchDescriptors } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
 import { ApiSettings } from './api.env.js';
 import { createApi } from './create-api.js';
@@ -12,6 +12,7 @@ try {
   const settings = readSettings(ApiSettings, environmentOrStack(undefined, undefined, 'api'));
   const logger = createLogger({ app: 'api', level: settings.logLevel });
   for (const unknown of unknownSettings()) logger.warn(unknown);
+  watchDescriptors(logger);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-api', logger });
   const app = await shutdown.createUnlessStopped(() => createApi({ settings, logger }));

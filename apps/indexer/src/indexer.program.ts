@@ -4,7 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
-import { createLogger, listenOn, NestLogger } from '#libs/service';
+import { createLogger, listenOn, NestLogger, watchDescriptors } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
 import { IndexerSettings } from './indexer.env.js';
 import { IndexerModule } from './indexer.module.js';
@@ -16,6 +16,7 @@ try {
   const settings = readSettings(IndexerSettings);
   const logger = createLogger({ app: 'indexer', level: settings.logLevel });
   for (const unknown of unknownSettings()) logger.warn(unknown);
+  watchDescriptors(logger);
   const shutdown = stopOnSignals(logger);
   if (settings.indexPart === 'next') endWithCommand();
   const tracing = await startTracing({ service: 'lowmark-indexer', logger });

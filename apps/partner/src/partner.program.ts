@@ -1,7 +1,7 @@
 import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
-import { createLogger, listenOn } from '#libs/service';
+import { createLogger, listenOn, watchDescriptors } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
 import { createPartner } from './create-partner.js';
 import { PartnerSettings } from './partner.env.js';
@@ -12,6 +12,7 @@ try {
   const settings = readSettings(PartnerSettings);
   const logger = createLogger({ app: 'partner', level: settings.logLevel });
   for (const unknown of unknownSettings()) logger.warn(unknown);
+  watchDescriptors(logger);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-partner', logger });
   const app = await shutdown.createUnlessStopped(() => createPartner({ settings, logger }));

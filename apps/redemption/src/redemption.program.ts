@@ -1,7 +1,7 @@
 import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
-import { createLogger, listenOn } from '#libs/service';
+import { createLogger, listenOn, watchDescriptors } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
 import { createRedemption } from './create-redemption.js';
 import { RedemptionSettings } from './redemption.env.js';
@@ -12,6 +12,7 @@ try {
   const settings = readSettings(RedemptionSettings);
   const logger = createLogger({ app: 'redemption', level: settings.logLevel });
   for (const unknown of unknownSettings()) logger.warn(unknown);
+  watchDescriptors(logger);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-redemption', logger });
   const app = await shutdown.createUnlessStopped(() => createRedemption({ settings, logger }));

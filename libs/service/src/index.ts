@@ -1,3 +1,4 @@
+export { watchDescriptors } from './descriptors/watch-descriptors.js';
 export * from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
 export { BodyLimit } from './http/body-limit.js';

@@ -81,6 +81,10 @@ describe('before `migrate` knows of the pooler', () => {
 
 describe('behind the pooler', () => {
   beforeAll(async () => {
+    const owner = await test.open();
+    for (const setting of ['default_transaction_isolation = serializable', 'datestyle = German']) {
+      await owner.query({ text: `ALTER DATABASE ${test.name} SET ${setting}` });
+    }
     await migrated();
     // Has the effect of RECONNECT on PgBouncer's console: older server sessions keep their old defaults.
     await pooler.stop();
@@ -97,6 +101,16 @@ describe('behind the pooler', () => {
         current_setting('default_transaction_read_only') AS "readOnly"`,
     });
     expect(row).toEqual({ role: 'lowmark_reader', limit: '5s', zone: 'UTC', readOnly: 'on' });
+  });
+
+  it('sessions have what the programs rely on, whatever the database has', async () => {
+    const database = await open('redemption');
+    const [row] = await database.query({
+      text: `SELECT current_setting('transaction_isolation') AS isolation, current_setting('datestyle') AS style,
+        current_setting('search_path') AS path, current_setting('client_min_messages') AS messages`,
+    });
+    const expected = { isolation: 'read committed', style: 'ISO, MDY' };
+    expect(row).toEqual({ ...expected, path: 'pg_catalog', messages: 'notice' });
   });
 
   it('partners see what is theirs and no more, over two connections', async () => {

@@ -70,6 +70,26 @@ describe('where all is well', () => {
     }
   });
 
+  it('names settings of the database that no session sets by itself, and those that do harm', async () => {
+    const owner = await bench.test.open();
+    const alter = `ALTER DATABASE ${bench.test.name}`;
+    await owner.query({ text: `${alter} SET work_mem = '8MB'` });
+    await owner.query({ text: `${alter} SET search_path = 'nowhere'` });
+    try {
+      expect(await bench.finding('database: settings')).toMatchObject({
+        ...{ state: 'ok', found: 'work_mem=8MB (database)', code: 0 },
+      });
+      await owner.query({ text: `${alter} SET synchronous_commit = off` });
+      expect(await bench.finding('database: settings')).toMatchObject({
+        state: 'warning',
+        found: 'synchronous_commit=off (database): a crash of the server may lose redemptions',
+        mend: 'Set it to on, except for the indexer’s user.',
+      });
+    } finally {
+      await owner.query({ text: `${alter} RESET ALL` });
+    }
+  });
+
   it('looks at whatever is set', async () => {
     const { code, out } = await bench.runOn({});
     expect(code).toBe(0);
@@ -244,6 +264,12 @@ describe('the database', () => {
     [5000, 'database: clock', 'warning', /^[45]\.\d s behind this machine/],
     [0, 'database: clock', 'ok', /^the same time as this machine/],
     [-600_000, 'rpc node#1: head', 'warning', /^block \d+ is of the future, by \dm/],
+    [
+      -600_000,
+      'index',
+      'fault',
+      /^block \d+ of LOW stakes, \d+m.* ahead of the clock: no snapshot/,
+    ],
   ])('with a clock of this machine that is %d ms ahead: %s', async (aheadMs, what, state, text) => {
     bench.aheadMs = aheadMs;
     const found = await bench.finding(what);

@@ -57,6 +57,7 @@ export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/rewind-reader.js';
 export * from './index-store/index-reader.js';
+export { type ForeignSetting, readForeignSettings } from './inspection/foreign-settings.js';
 export * from './inspection/server-facts.js';
 export { excessRights, missingRights } from './roles/held-rights.js';
 export { logLostConnections, openOwnDatabase } from './roles/own-database.js';

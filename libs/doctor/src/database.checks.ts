@@ -1,11 +1,13 @@
 import { sessionUrl } from '#libs/config';
 import {
   excessRights,
+  type ForeignSetting,
   missingRights,
   OLDEST_VERSION,
   type Program,
   PROGRAM_ROLES,
   PROGRAMS,
+  readForeignSettings,
   readSchema,
   readServerFacts,
   type ServerFacts,
@@ -61,6 +63,12 @@ export const databaseChecks: readonly Check[] = [
       },
     ],
   }),
+  // What an administrator has set for the sessions of the programs.
+  check({
+    title: 'database: settings',
+    needs: ['DATABASE_URL', 'database'],
+    ask: async (subject) => settingsAnswers(await readForeignSettings(await subject.database())),
+  }),
   // Whether the applied migrations are exactly those of this program.
   check({ title: 'schema', needs: ['DATABASE_URL', 'database'], ask: schemaAnswers }),
   // Whether the user of DATABASE_URL has exactly the rights that its program needs.
@@ -112,6 +120,48 @@ function clockAnswer({ aheadMs }: Server): Answer {
   const found = `${seconds.toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine`;
   if (seconds >= WRONG_SECONDS) return fault(found);
   return seconds >= NOTABLE_SECONDS ? warning(found) : ok('the same time as this machine');
+}
+
+/** What goes wrong with a setting, and what to do; undefined for a value that does no harm. */
+const HARMS: Readonly<
+  Record<string, (value: string) => readonly [harm: string, remedy: string] | undefined>
+> = {
+  default_transaction_read_only: (value) =>
+    isOn(value)
+      ? ['nothing can be written', 'Make room on the disk if the provider set it, then reset it.']
+      : undefined,
+  session_replication_role: (value) =>
+    value === 'origin'
+      ? undefined
+      : ['the triggers that guard the ledger do not run', 'Reset it at once.'],
+  synchronous_commit: (value) =>
+    value === 'off'
+      ? [
+          'a crash of the server may lose redemptions',
+          'Set it to on, except for the indexer’s user.',
+        ]
+      : undefined,
+  transaction_timeout: (value) =>
+    value === '0'
+      ? undefined
+      : [
+          'longer transactions are ended: migrations, audits',
+          'Reset it for the users of the programs.',
+        ],
+};
+
+function isOn(value: string): boolean {
+  return ['on', 'true', 'yes', '1'].includes(value.toLowerCase());
+}
+
+export function settingsAnswers(settings: readonly ForeignSetting[]): Answer | readonly Answer[] {
+  const named = settings.map(({ name, value, of }) => `${name}=${value} (${of})`);
+  const harms = settings.flatMap(({ name, value, of }) => {
+    const found = HARMS[name]?.(value);
+    return found === undefined ? [] : [warning(`${name}=${value} (${of}): ${found[0]}`, found[1])];
+  });
+  if (harms.length > 0) return harms;
+  return ok(named.length === 0 ? 'none besides those of the programs' : named.join(', '));
 }
 
 async function schemaAnswers(subject: Subject): Promise<Answer | readonly Answer[]> {

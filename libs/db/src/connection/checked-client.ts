@@ -134,12 +134,17 @@ function serverConfig(url: URL, session: SessionSettings): ClientConfig {
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   const all = [
     ...(given === null ? [] : [given]),
-    ...Object.entries(session).map(([name, value]) => `-c ${name}=${value}`),
+    ...Object.entries(session).map(([name, value]) => `-c ${name}=${escaped(value)}`),
   ];
   return {
     connectionString: url.href,
     ...(all.length > 0 && { options: all.join(' ') }),
   };
+}
+
+/** The server splits `options` at spaces that no backslash precedes. */
+function escaped(value: string): string {
+  return value.replaceAll(/[\\ ]/g, String.raw`\$&`);
 }
 
 function withoutName(statement: unknown): unknown {

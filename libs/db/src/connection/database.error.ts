@@ -1,12 +1,28 @@
 import { QueryFailedError } from 'typeorm';
 import { type LowmarkError, PermanentError, RetryableError } from '#libs/domain';
 
+/** What the server says by the codes of refusals that may pass (appendix A of PostgreSQL's manual). */
+const PASSING_STATES: ReadonlyMap<string, string> = new Map([
+  ['25006', 'takes no writes'],
+  ['40001', 'could not serialize a transaction'],
+  ['40P01', 'ended a deadlock'],
+  ['53100', 'has no space left on its disk'],
+  ['53200', 'has no memory left'],
+  ['53300', 'has no connections left'],
+  ['53400', 'has reached a limit of its configuration'],
+  ['57014', 'cancelled a statement: it took too long, or was cancelled by hand'],
+  ['57P01', 'ended the connection: it shuts down, or an administrator ended it'],
+  ['57P02', 'ended the connection after a crash'],
+  ['57P03', 'accepts no connections yet: it starts or shuts down'],
+]);
+
 /** The database does not answer, is starting or overloaded, or cancelled a statement. */
 export class DatabaseUnavailableError extends RetryableError {
   constructor(cause: unknown) {
     // An error without a code has a message of the driver ("The server does not support SSL connections").
     const why = codeOf(cause) ?? (isError(cause) ? cause.message : 'no code');
-    super('DATABASE_UNAVAILABLE', `The database did not answer (${why})`, { cause });
+    const what = PASSING_STATES.get(why) ?? 'did not answer';
+    super('DATABASE_UNAVAILABLE', `The database ${what} (${why})`, { cause });
   }
 }
 

@@ -217,6 +217,8 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   try {
     await dataSource.initialize();
   } catch (error) {
+    // Where its own first statements fail, `initialize` leaves the pool open. Where there is none, this rejects.
+    await dataSource.driver.disconnect().catch(() => undefined);
     throw databaseError(error);
   }
   // TypeORM declares the driver's pool as any.

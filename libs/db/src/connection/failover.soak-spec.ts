@@ -24,9 +24,9 @@ beforeEach(async () => {
   });
   await proxy.open();
   const database = await open(pair.primary.url);
-  await database.query({ text: 'CREATE TABLE mark (n int)' });
+  await database.query({ text: 'CREATE TABLE public.mark (n int)' });
   const standby = await open(pair.standby.url);
-  const isThere = { text: `SELECT to_regclass('mark') IS NOT NULL AS there` };
+  const isThere = { text: `SELECT to_regclass('public.mark') IS NOT NULL AS there` };
   await eventually(
     async () => (await standby.query<{ there: boolean }>(isThere))[0]?.there === true,
   );
@@ -49,7 +49,7 @@ async function open(url: string, options: object = {}): Promise<Database> {
 }
 
 function insert(database: Database, n: number): Promise<unknown> {
-  return database.query({ text: 'INSERT INTO mark VALUES ($1)' }, [n]);
+  return database.query({ text: 'INSERT INTO public.mark VALUES ($1)' }, [n]);
 }
 
 async function portOf(database: Database): Promise<string> {

@@ -1,4 +1,4 @@
-/** Settings of a whole session: time limits, role and commit mode. */
+/** Settings of a whole session: what every program relies on, time limits, role and commit mode. */
 import { PermanentError } from '#libs/domain';
 
 /** The read-only role, created by the migrations. */
@@ -33,20 +33,43 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 /** Session options of the portal's user, each of whose statements reads the data of one partner. */
 export const PORTAL_SESSION = { statementTimeoutMs: READER_TIMEOUT_MS } as const;
 
-/** PostgreSQL's parameters and their values, as pg_settings shows them. Times are in milliseconds. */
+/** PostgreSQL's parameters and their values, as pg_settings shows them. Times are in milliseconds. Names in lower case. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
 export function statementTimeoutOf({ readOnly, statementTimeoutMs }: SessionOptions): number {
   return statementTimeoutMs ?? (readOnly === true ? READER_TIMEOUT_MS : WRITER_TIMEOUT_MS);
 }
 
+/**
+ * PostgreSQL's own defaults, which an administrator may have changed for the database or the user: the statements and
+ * the driver rely on them.
+ */
+const PINNED = {
+  array_nulls: 'on',
+  bytea_output: 'hex',
+  // `CheckedClient` sees by a warning that no standby confirmed a commit.
+  client_min_messages: 'notice',
+  datestyle: 'ISO, MDY',
+  // A standby refuses `serializable`.
+  default_transaction_isolation: 'read committed',
+  extra_float_digits: '1',
+  idle_session_timeout: '0',
+  intervalstyle: 'postgres',
+  quote_all_identifiers: 'off',
+  row_security: 'on',
+  // Statements name the schema of all else.
+  search_path: 'pg_catalog',
+  standard_conforming_strings: 'on',
+  timezone: 'UTC',
+} as const satisfies SessionSettings;
+
 export function sessionSettings(options: SessionOptions): SessionSettings {
-  const { readOnly, lockTimeoutMs, synchronousCommit } = options;
+  const { readOnly, lockTimeoutMs = 0, synchronousCommit } = options;
   return {
+    ...PINNED,
     statement_timeout: String(statementTimeoutOf(options)),
+    lock_timeout: String(lockTimeoutMs),
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
-    timezone: 'UTC',
-    ...(lockTimeoutMs !== undefined && { lock_timeout: String(lockTimeoutMs) }),
     ...(synchronousCommit !== undefined && { synchronous_commit: synchronousCommit }),
     ...(readOnly === true && { role: READER_ROLE, default_transaction_read_only: 'on' }),
   };
@@ -62,6 +85,12 @@ export class SessionDefaultsError extends PermanentError {
     );
   }
 }
+
+/**
+ * Names of settings that every session of every program sets by itself, whatever the database or the user has. In lower
+ * case.
+ */
+export const PINNED_SETTINGS: readonly string[] = Object.keys(sessionSettings({}));
 
 interface Queryable {
   query<R extends object>(statement: { text: string }, values: readonly unknown[]): Promise<R[]>;

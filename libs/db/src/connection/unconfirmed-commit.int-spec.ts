@@ -17,10 +17,10 @@ let database: Database;
 beforeAll(async () => {
   postgres = await startTestPostgres({ synchronous_standby_names: 'absent' });
   admin = await open({ synchronousCommit: 'local' });
-  await admin.query({ text: 'CREATE TABLE mark (n int)' });
+  await admin.query({ text: 'CREATE TABLE public.mark (n int)' });
   database = await open({});
 });
-beforeEach(() => admin.query({ text: 'TRUNCATE mark' }));
+beforeEach(() => admin.query({ text: 'TRUNCATE public.mark' }));
 afterAll(async () => {
   await database.close();
   await admin.close();
@@ -39,7 +39,7 @@ async function cutOff(how: 'pg_cancel_backend' | 'pg_terminate_backend'): Promis
 }
 
 async function insertInTransaction(on: Database): Promise<unknown> {
-  return on.transaction((client) => client.query('INSERT INTO mark VALUES (1)'));
+  return on.transaction((client) => client.query('INSERT INTO public.mark VALUES (1)'));
 }
 
 describe.each(['pg_cancel_backend', 'pg_terminate_backend'] as const)('%s', (how) => {
@@ -48,11 +48,11 @@ describe.each(['pg_cancel_backend', 'pg_terminate_backend'] as const)('%s', (how
     await cutOff(how);
     await unknown;
     // The row exists, but would be missing after a failover. So the outcome is unknown.
-    expect(await admin.query({ text: 'SELECT n FROM mark' })).toEqual([{ n: 1 }]);
+    expect(await admin.query({ text: 'SELECT n FROM public.mark' })).toEqual([{ n: 1 }]);
   });
 
   it('leaves the outcome of a statement by itself unknown', async () => {
-    const inserted = database.query({ text: 'INSERT INTO mark VALUES ($1)' }, [1]);
+    const inserted = database.query({ text: 'INSERT INTO public.mark VALUES ($1)' }, [1]);
     const unknown = expect(inserted).rejects.toThrow(DatabaseUnavailableError);
     await cutOff(how);
     await unknown;
@@ -62,7 +62,7 @@ describe.each(['pg_cancel_backend', 'pg_terminate_backend'] as const)('%s', (how
 describe('a standby that stays away', () => {
   it('does not hold a program up for ever, though the server does not count the wait', async () => {
     const hasty = await open({ statementTimeoutMs: 200, poolSize: 1 });
-    const inserted = hasty.query({ text: 'INSERT INTO mark VALUES ($1)' }, [1]);
+    const inserted = hasty.query({ text: 'INSERT INTO public.mark VALUES ($1)' }, [1]);
     await expect(inserted).rejects.toThrow(DatabaseUnavailableError);
     await cutOff('pg_terminate_backend');
     await expect(insertInTransaction(hasty)).rejects.toThrow(DatabaseUnavailableError);
@@ -89,6 +89,6 @@ describe('the lead over the index', () => {
 describe('a commit that need not wait', () => {
   it('is done', async () => {
     await insertInTransaction(admin);
-    expect(await admin.query({ text: 'SELECT n FROM mark' })).toEqual([{ n: 1 }]);
+    expect(await admin.query({ text: 'SELECT n FROM public.mark' })).toEqual([{ n: 1 }]);
   });
 });

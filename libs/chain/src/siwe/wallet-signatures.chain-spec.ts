@@ -197,6 +197,7 @@ describe('a wallet on a chain that cannot run a verifier', () => {
 
   it('is asked with a verifier again where the chain takes it an hour later', async () => {
     const { wallet, sign } = await wallets.undeployed(owner);
+    expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(false);
     bench.node.fault = undefined;
     expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(false);
     bench.clock.advance(HOUR_MS);

@@ -62,7 +62,8 @@ describe('a database with settings of an administrator', () => {
     async (as) => {
       const readOnly = as === 'api';
       const database = await test.open({ url: test.urlAs(as), readOnly });
-      const { role: _, ...wanted } = sessionSettings({ readOnly });
+      const { role, ...wanted } = sessionSettings({ readOnly });
+      expect(role).toBe(readOnly ? 'lowmark_reader' : undefined);
       expect(Object.keys(HOSTILE).filter((name) => !(name in wanted))).toEqual([]);
       expect(await settingsOf(database, Object.keys(wanted))).toEqual(wanted);
     },

@@ -2,6 +2,8 @@
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
+import { CheckedClient } from '../connection/checked-client.js';
+import { connectionOptions } from '../connection/connection-options.js';
 import { databaseError, isRefusal } from '../connection/database.error.js';
 import { createDatabase, type Database } from '../connection/database.js';
 import { underMigrationLock } from '../connection/migrate.js';
@@ -26,10 +28,24 @@ export class RolesRefusedError extends PermanentError {
     super(
       'ROLES_REFUSED',
       'The user that migrates may not make the programs’ roles. The schema is up to date. Let an administrator run, and then migrate again: ' +
-        `${statements.map((statement) => `${statement};`).join(' ')} See docs/operating/roles.md.`,
+        `${fitting(statements)} See docs/operating/roles.md.`,
       { cause },
     );
   }
+}
+
+/** Of the 2000 characters of an error. */
+const MOST_CHARACTERS = 1800;
+
+/** As many whole statements as fit; the next migration names the others. */
+function fitting(statements: readonly string[]): string {
+  let text = '';
+  for (const statement of statements) {
+    if (text.length + statement.length > MOST_CHARACTERS)
+      return `${text.trim()} (and more after these)`;
+    text += `${statement}; `;
+  }
+  return text.trim();
 }
 
 const USER = named<{ user: string; role: string; roles: readonly string[] }>(
@@ -110,7 +126,7 @@ export async function prepareLogins(
       for (const login of logins) {
         await prepareLogin(client, login, { isLetIn: letIn.has(login.user), isNewer });
       }
-      if (isPooled) await setSessionDefaults(client, logins);
+      if (isPooled) await setSessionDefaults(client, logins, await databaseDefaults(url));
       const portal = logins.find(({ program }) => program === 'portal');
       if (portal !== undefined) await limitConnections(client, portal);
     });
@@ -188,28 +204,62 @@ async function execute(client: PoolClient, text: string, manual: readonly string
   });
 }
 
-/** Sets only the defaults that are missing, because an administrator may have set them. */
-async function setSessionDefaults(client: PoolClient, logins: readonly Login[]): Promise<void> {
+/** Settings with which sessions of this database begin, unless their user has others. */
+async function databaseDefaults(url: string): Promise<ReadonlyMap<string, string>> {
+  const options = { url, applicationName: 'lowmark migrate', isPooled: true };
+  const client = new CheckedClient(connectionOptions(options));
+  try {
+    await client.connect();
+    const { rows } = (await client.query(
+      `SELECT lower(name) AS name, setting AS value FROM pg_settings WHERE source NOT IN ('user', 'database user', 'client')`,
+    )) as { rows: { name: string; value: string }[] };
+    return new Map(rows.map(({ name, value }) => [name, value]));
+  } catch (error) {
+    throw databaseError(error);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sets only the defaults that the database does not have, and that an administrator has not set. */
+async function setSessionDefaults(
+  client: PoolClient,
+  logins: readonly Login[],
+  ofDatabase: ReadonlyMap<string, string>,
+): Promise<void> {
   const statements: string[] = [];
   for (const { program, user } of logins) {
     const settings = Object.entries(POOLED[program] ?? {});
     const names = settings.map(([name]) => name);
     const values = settings.map(([, value]) => value);
+    const defaults = settings.map(([name]) => ofDatabase.get(name) ?? null);
     const { rows } = await client.query<{ text: string }>(
-      MISSING_DEFAULTS({ user, names, values }),
+      MISSING_DEFAULTS({ user, names, values, defaults }),
     );
     statements.push(...rows.map(({ text }) => text));
   }
   for (const text of statements) await execute(client, text, statements);
 }
 
-const MISSING_DEFAULTS = named<{ user: string; names: string[]; values: string[] }>(
+interface Defaults {
+  readonly user: string;
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  /** Those of the database, in the order of the names. */
+  readonly defaults: readonly (string | null)[];
+}
+
+// The user's settings in this database replace those that it has in all of them.
+const MISSING_DEFAULTS = named<Defaults>(
   'login_missing_defaults',
-  `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', :user::text, current_database(), name, value) AS text
-    FROM unnest(:names::text[], :values::text[]) AS setting (name, value)
-    WHERE lower(name || '=' || value) NOT IN (
-      SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
-        JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = :user::text AND d.datname = current_database())`,
+  `WITH own AS (SELECT lower(split_part(pair, '=', 1)) AS name, lower(pair) AS pair, s.setdatabase <> 0 AS "isHere"
+      FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS pair
+      WHERE r.rolname = :user::text AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database())))
+    SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', :user::text, current_database(), name, value) AS text
+    FROM unnest(:names::text[], :values::text[], :defaults::text[]) AS setting (name, value, given)
+    WHERE CASE WHEN EXISTS (SELECT FROM own WHERE own.name = setting.name)
+      THEN NOT EXISTS (SELECT FROM own WHERE "isHere" AND pair = lower(setting.name || '=' || value))
+      ELSE given IS DISTINCT FROM value END`,
 );
 
 /** Sets the limit where there is none yet and where this user may. An administrator's limit stays. */

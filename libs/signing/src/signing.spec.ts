@@ -59,6 +59,13 @@ describe('verifySignature', () => {
     expect(verifySignature('secret', content, candidate)).toBe(false);
   });
 
+  it('compares every digit', () => {
+    for (const [place, digit] of [...signature].entries()) {
+      const wrong = [...signature].with(place, digit === '0' ? '1' : '0').join('');
+      expect(verifySignature('secret', content, wrong)).toBe(false);
+    }
+  });
+
   it('takes the key and the content as UTF-8 bytes', () => {
     const signed = hmacSha256Hex('schlüssel', 'inhält');
     expect(verifySignature('schlüssel', Buffer.from('inhält', 'utf8'), signed)).toBe(true);

@@ -59,6 +59,15 @@ describe('a request that changes something', () => {
     expect(refusal({ headers, cookies: session })).toBe('CSRF_TOKEN');
   });
 
+  it('in a session is refused if any character of the token is another', () => {
+    const token = csrfTokenOf(TOKEN);
+    for (const [place, character] of [...token].entries()) {
+      const wrong = [...token].with(place, character === 'A' ? 'B' : 'A').join('');
+      const headers = { ...own, 'x-csrf-token': wrong };
+      expect(refusal({ headers, cookies: session })).toBe('CSRF_TOKEN');
+    }
+  });
+
   it('before there is a session needs the header, whatever its value', () => {
     expect(refusal({ headers: own })).toBe('CSRF_TOKEN');
     expect(refusal({ headers: { ...own, 'x-csrf-token': 'none' } })).toBeUndefined();

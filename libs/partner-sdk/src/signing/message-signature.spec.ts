@@ -59,6 +59,18 @@ describe.each(vectors)('$name', (vector) => {
     expect(verifyMessage(answer, others)).toBe(false);
   });
 
+  it('does not verify if any byte of the signature is another', () => {
+    const [, name = '', base64 = ''] = /^(.*?)=:(.*):$/.exec(vector.signature) ?? [];
+    const bytes = Buffer.from(base64, 'base64');
+    expect(bytes.length).toBeGreaterThanOrEqual(32);
+    for (let place = 0; place < bytes.length; place += 1) {
+      const wrong = Buffer.from(bytes);
+      wrong.writeUInt8(wrong.readUInt8(place) ^ 1, place);
+      const signature = `${name}=:${wrong.toString('base64')}:`;
+      expect(verifyMessage(received(vector, { signature }), keys)).toBe(false);
+    }
+  });
+
   it('has an age', () => {
     expect(verifyMessage(answer, keys, { nowSeconds: CREATED + 300 })).toBe(true);
     expect(verifyMessage(answer, keys, { nowSeconds: CREATED + 301 })).toBe(false);

@@ -26,6 +26,7 @@ export { graveFaults } from './browser/grave-faults.js';
 export { PAGE_PATIENCE_MS, startBrowser } from './browser/start-browser.js';
 export { seedRedemptions } from './database/seed-redemptions.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
+export { watchLocks } from './database/watch-locks.js';
 export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';
 export { aBlock, aFold, anInitialIndex, aWallet } from './database/index-builders.js';

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing';
 import {
   ApprovalClosedError,
   type ApprovalRequest,
   ApprovalStore,
   type Database,
+  type GrantedRole,
+  GrantedRoleStore,
   OwnApprovalError,
 } from '../index.js';
 
@@ -90,6 +92,18 @@ describe('ApprovalStore', () => {
       name: ANNA.name,
     });
     await expect(approvals.finish(id, 'done')).rejects.toThrow(ApprovalClosedError);
+  });
+
+  it('is decided with roles that no sign-in changes before the commit', async () => {
+    const owner = await test.open();
+    await new GrantedRoleStore(owner).grant(BOB.subject, 'admin', NOW_MS);
+    const watched = watchLocks(database, owner, 'console.granted_role');
+    const requireRights = (known: readonly GrantedRole[]): void => {
+      expect(known).toMatchObject([{ subject: BOB.subject, role: 'admin' }]);
+    };
+    const decider = { ...BOB, requireRights };
+    await new ApprovalStore(watched.database).decide(await ask(), 'approved', decider, NOW_MS);
+    expect(watched.held.slice(-2)).toEqual([true, true]);
   });
 
   it('is not decided after its end, nor without being there', async () => {

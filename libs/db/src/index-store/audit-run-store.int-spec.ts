@@ -5,6 +5,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
+  watchLocks,
 } from '#libs/testing';
 import {
   type AuditComparison,
@@ -125,6 +126,12 @@ describe('AuditRunStore', () => {
     await new IndexStore(database).takeLead();
     await expect(runs.record(fence, aComparison())).rejects.toThrow(FencedError);
     expect(await count()).toBe(0);
+  });
+
+  it('lets no other process take the lead while it is recorded', async () => {
+    const watched = watchLocks(database, await test.open(), 'staking.index_state');
+    await new AuditRunStore(watched.database).record(fence, aComparison());
+    expect(watched.held).toEqual([true]);
   });
 
   it('forgets what is older than a year', async () => {

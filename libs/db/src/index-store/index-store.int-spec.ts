@@ -13,6 +13,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
+  watchLocks,
 } from '#libs/testing';
 import {
   DatabaseRefusedError,
@@ -71,6 +72,18 @@ describe('IndexStore', () => {
       halted: undefined,
     });
     expect(await store.create(anInitialIndex({ fingerprint: 'another' }))).toEqual(state);
+  });
+
+  it('lets no other process take the lead or write between its first statement and the commit', async () => {
+    const fence = await started();
+    const database = await test.open();
+    const watched = watchLocks(database, await test.open(), 'staking.index_state');
+    const watchedStore = new IndexStore(watched.database);
+    const head = aBlock(5);
+    await watchedStore.commit(aBatch({ fence, head }));
+    await watchedStore.rollback({ fence, head, to: aBlock(0) });
+    expect(watched.held.length).toBeGreaterThan(3);
+    expect(watched.held).not.toContain(false);
   });
 
   it('refuses changes that were computed from another balance than the stored one', async () => {

@@ -16,6 +16,7 @@ import {
   createTestDatabase,
   listsOf,
   type TestDatabase,
+  watchLocks,
 } from '#libs/testing';
 import {
   type Database,
@@ -135,6 +136,14 @@ describe('SealWriter', () => {
     for (const table of ['sealed_day', 'sealed_leaves', 'sealed_nodes']) {
       expect(await rowsOf(table)).toBe(0);
     }
+  });
+
+  it('lets no rollback and no other leader in between its last check and the commit', async () => {
+    const watched = watchLocks(database, admin, 'staking.index_state');
+    const content = { day: 7, root: aTree(0).root, wallets: 0, total: 0n, software: '1.2.3' };
+    const block = aBlock(7, 7 * DAY);
+    await new SealWriter(watched.database).seal({ basis, content: { ...content, block } });
+    expect(watched.held.at(-1)).toBe(true);
   });
 
   it('forgets lists before a day, and those of revisions that do not count', async () => {

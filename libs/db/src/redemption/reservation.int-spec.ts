@@ -174,17 +174,21 @@ describe('what is reserved', () => {
     expect([kept, days]).toEqual([counted, 0]);
   });
 
-  it('is of the UTC day on which the redemption was made', async () => {
-    const partner = aPartnerId();
-    const budget = { partnerDailyTokens: 10n };
-    const dayEndMs = Math.ceil(START_MS / DAY_MS) * DAY_MS;
-    await begin(await created({ partner }, dayEndMs - 1), budget);
-    await begin(await created({ partner }, dayEndMs), budget);
-    expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
-    const early = aNewRedemption({ partner, tokenAmount: 10n });
-    await expect(stores[0].create(early, aKey(), someLimits(budget))).rejects.toThrow(
-      LimitBreachedError,
-    );
+  it.each([
+    ['partner', { partner: aPartnerId() }, { partnerDailyTokens: 10n }],
+    ['wallet', { wallet: someWallet() }, { walletDailyTokens: 10n }],
+  ])('is of the UTC day of one %s on which the redemption was made', async (_, shared, budget) => {
+    const midnightMs = Math.ceil(START_MS / DAY_MS) * DAY_MS;
+    // The first moment of a day, the last one of the day before, and the first one of the day after.
+    for (const atMs of [midnightMs, midnightMs - 1, midnightMs + DAY_MS])
+      await begin(await created(shared, atMs), budget);
+    for (const atMs of [midnightMs - DAY_MS, midnightMs + DAY_MS - 1]) {
+      expect(await refusalOf(begin(await created(shared, atMs), budget))).toBe('budget-spent');
+      const late = aNewRedemption({ ...shared, tokenAmount: 10n }, atMs);
+      await expect(stores[0].create(late, aKey(), someLimits(budget))).rejects.toThrow(
+        LimitBreachedError,
+      );
+    }
   });
 
   it('counts a voucher that its wallet did not claim, though its points went back', async () => {

@@ -103,6 +103,16 @@ describe('a voucher that was not claimed', () => {
     await create(tomorrow, budget);
   });
 
+  it('counts from the first moment of its UTC day to the last', async () => {
+    const midnightMs = Math.ceil(START_MS / DAY_MS) * DAY_MS;
+    const { wallet } = await withUnclaimed(someWallet(), midnightMs);
+    const at = (ms: number) =>
+      create(aNewRedemption({ wallet, tokenAmount: 1n }, ms), { walletDailyTokens: 10n });
+    for (const ms of [midnightMs, midnightMs + DAY_MS - 1])
+      expect((await breachOf(at(ms))).code).toBe('WALLET_BUDGET_SPENT');
+    for (const ms of [midnightMs - 1, midnightMs + DAY_MS]) await at(ms);
+  });
+
   it('is none where there never was a voucher, or it was claimed', async () => {
     const budget = { walletDailyTokens: 10n, coolDown: COOL_DOWN };
     const wallet = someWallet();

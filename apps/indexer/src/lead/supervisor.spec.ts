@@ -19,8 +19,14 @@ const OPTIONS = {
   ...{ stallAfterMs: 60_000, standbyIntervalMs: 5, maxBackoffMs: 5, haltedRetryMs: 60_000 },
 } as unknown as IndexOptions;
 
-/** A supervisor whose loop finds an error that only an operator can correct. */
-function haltingSupervisor(storeHalt: () => Promise<void>) {
+/**
+ * A supervisor whose turns all fail. It stops when it wants the lead again, and with the third turn.
+ * @param error default: one that only an operator can correct
+ */
+function failingSupervisor(
+  storeHalt: () => Promise<void>,
+  error: Error = new PermanentError('BLOCKS_OUT_OF_ORDER', 'out of order'),
+) {
   const seen: string[] = [];
   const stop = new AbortController();
   const store = {
@@ -43,7 +49,12 @@ function haltingSupervisor(storeHalt: () => Promise<void>) {
       return Promise.resolve();
     },
   } as unknown as LeaderLock;
-  const turn = () => Promise.reject(new PermanentError('BLOCKS_OUT_OF_ORDER', 'out of order'));
+  let turns = 0;
+  const turn = () => {
+    turns += 1;
+    if (turns === 3) stop.abort();
+    return Promise.reject(error);
+  };
   const status = new IndexStatus();
   const preparation = { prepare: () => Promise.resolve() } as unknown as IndexPreparation;
   const loop = { turn } as unknown as IndexLoop;
@@ -57,14 +68,21 @@ function haltingSupervisor(storeHalt: () => Promise<void>) {
     LOGGER,
     OPTIONS,
   );
-  return { seen, stop, status, running: supervisor.keepIndex(stop.signal) };
+  const running = supervisor.keepIndex(stop.signal);
+  return { seen, stop, status, running, turns: () => turns };
 }
 
 describe('Supervisor', () => {
   it('gives the lead up if another process leads when it halts', async () => {
-    const { seen, running } = haltingSupervisor(() => Promise.reject(new FencedError()));
+    const { seen, running } = failingSupervisor(() => Promise.reject(new FencedError()));
     await running;
     expect(seen.slice(0, 2)).toEqual(['halt', 'release']);
+  });
+
+  it('gives the lead up if a turn finds that another process leads', async () => {
+    const { running, turns } = failingSupervisor(() => Promise.resolve(), new FencedError());
+    await running;
+    expect(turns()).toBe(1);
   });
 
   it('tries to store a halt until the database answers, and keeps the lead', async () => {
@@ -72,7 +90,7 @@ describe('Supervisor', () => {
     const unavailable = new DatabaseUnavailableError(new Error('connection terminated'));
     let isStored = drop;
     const stored = new Promise<void>((resolve) => (isStored = resolve));
-    const { seen, stop, status, running } = haltingSupervisor(() => {
+    const { seen, stop, status, running } = failingSupervisor(() => {
       if (++calls < 3) return Promise.reject(unavailable);
       isStored();
       return Promise.resolve();

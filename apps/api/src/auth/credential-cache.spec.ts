@@ -58,12 +58,18 @@ describe('CredentialCache', () => {
     expect(cache.peek('k')).toBeUndefined();
   });
 
-  it('remembers that a key is nobody’s', async () => {
-    const { source, cache } = setUp();
+  it('remembers that a key is nobody’s as long as a caller: the key may have been issued since', async () => {
+    const { source, clock, cache } = setUp();
     source.answer = () => Promise.resolve(undefined);
     expect(await cache.load('k')).toBeUndefined();
+    clock.advance(4999);
     expect(cache.peek('k')).toBe('unknown');
     expect(cache.wasKnown('k')).toBe(false);
+    clock.advance(1);
+    expect(cache.peek('k')).toBeUndefined();
+    source.answer = () => Promise.resolve(CALLER);
+    expect(await cache.load('k')).toBe(CALLER);
+    expect(cache.peek('k')).toBe(CALLER);
   });
 
   it('keeps a known caller while the source is down, and asks again a second later', async () => {

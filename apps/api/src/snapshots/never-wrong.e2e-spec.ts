@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { IndexStore } from '#libs/db';
+import { foldBlocks } from '#libs/domain';
 import { hashApiKey, type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aBlock, aWallet } from '#libs/testing';
 import {
   addPartner,
   ANON_SECRET,
   type Api,
   NOON_MS,
+  seconds,
   type Seed,
   seedIndex,
   startApi,
@@ -101,6 +103,24 @@ describe('503 rather than a wrong snapshot', () => {
     expectUnavailable(response, 60);
     expect(response.text).not.toContain('operators');
   });
+});
+
+it('a wallet that was not found has an answer once its first stake is indexed', async () => {
+  await start();
+  await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });
+  const wallet = aWallet(2);
+  // The second answer comes from the cache.
+  for (let times = 0; times < 2; times++) await ask(wallet).expect(404);
+  const index = new IndexStore(await api.database.open());
+  const { fence, head: previousHead } = (await index.state()) ?? {};
+  if (fence === undefined || previousHead === undefined) throw new Error('there is an index');
+  const head = aBlock(1001, seconds('2026-11-21T12:00:01Z'));
+  const { number: blockNumber, timestampSeconds } = head;
+  const block = { blockNumber, timestampSeconds, deltas: [{ wallet, amount: 5n }] };
+  const folded = foldBlocks(new Map(), [block]);
+  await index.commit({ fence, previousHead, head, blocks: [head], folded, synced: true });
+  const { body } = await ask(wallet).expect(200);
+  expect(body.averageStakedAmount).toBe(0);
 });
 
 describe('a database that is gone', () => {

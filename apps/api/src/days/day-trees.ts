@@ -14,6 +14,7 @@ import {
   type NodeHash,
   type PartnerId,
 } from '#libs/domain';
+import { type Clock, TtlCache } from '#libs/platform';
 
 /** The facts of a sealed day that identify its tree. */
 export interface SealedTree {
@@ -48,7 +49,7 @@ export function bytesToBuild({ wallets }: Pick<SealedTree, 'wallets'>): number {
 
 export class DayTrees {
   private readonly kept: LRUCache<string, DayTree>;
-  private readonly mismatched = new LRUCache<string, true>({ max: MAX_DIFFERING, ttl: DIFFERS_MS });
+  private readonly mismatched: TtlCache<string, true>;
   /** The day that each partner could not have yet, in the order of their requests. */
   private readonly turns = new Map<PartnerId, SealedTree>();
   private building:
@@ -59,8 +60,10 @@ export class DayTrees {
     private readonly readLows: ReadLows,
     private readonly keccak: Keccak256,
     private readonly maxBytes: number,
+    clock: Clock,
   ) {
     this.kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
+    this.mismatched = new TtlCache({ clock, ttlMs: DIFFERS_MS, max: MAX_DIFFERING });
   }
 
   /**
@@ -70,7 +73,7 @@ export class DayTrees {
    */
   async prove(sealed: SealedTree, wallet: Address, partner: PartnerId): Promise<TreeProof> {
     const key = keyOf(sealed);
-    if (this.mismatched.has(key)) return { kind: 'differs' };
+    if (this.mismatched.get(key)) return { kind: 'differs' };
     const tree = this.kept.get(key);
     if (tree !== undefined) return { kind: 'proof', ...tree.prove(wallet) };
     if (this.building !== undefined && this.building.key !== key) {
@@ -100,7 +103,7 @@ export class DayTrees {
     for (const [partner, sealed] of this.turns) {
       this.turns.delete(partner);
       const key = keyOf(sealed);
-      const isKnown = this.kept.has(key) || this.mismatched.has(key);
+      const isKnown = this.kept.has(key) || this.mismatched.get(key) === true;
       if (isKnown || bytesToBuild(newest) + bytesToBuild(sealed) > this.maxBytes) continue;
       const tree = this.build(key, sealed);
       // No request waits for this tree. The next one for the day builds it again, and reports the error.

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows } from '#libs/db';
 import { type Address, LowmarkError, type PartnerId } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { messageOf } from '#libs/platform';
+import { messageOf, systemClock } from '#libs/platform';
 import { DayTrees, type SealedTree, type TreeProof } from './day-trees.js';
 
 export interface OlderProofsData {
@@ -42,6 +42,7 @@ const trees = new DayTrees(
   ({ stakeSet, day }) => new DayLows(database.inSet(stakeSet)).all(day),
   keccak,
   maxBytes,
+  systemClock,
 );
 
 parentPort?.on('message', (question: OlderProofsQuestion) => {

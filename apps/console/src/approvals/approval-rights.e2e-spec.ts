@@ -4,11 +4,13 @@ import { eventually } from '#libs/testing';
 import { type SessionBody } from '../auth/auth.dto.js';
 import { actorOf, oidcSubject } from '../auth/operators.js';
 import {
+  type Account,
   ADMIN,
   anAccount,
   ConsoleBench,
   OPERATOR,
   refusalOf,
+  VIEWER,
 } from '../testing/console-harness.support-spec.js';
 import { type Visitor } from '../testing/visitor.support-spec.js';
 import { type ApprovalsBody } from './approval.dto.js';
@@ -152,11 +154,23 @@ describe('an operator whom the setting OPERATORS no longer lists', () => {
     later = await ConsoleBench.start({
       DATABASE_URL: bench.test.urlAs('console'),
       PORTAL_DATABASE_URL: bench.test.urlAs('portal'),
-      OPERATORS: `${ADMIN.address}=admin`,
+      OPERATORS: `${ADMIN.address}=admin,${VIEWER.address}=operator`,
     });
     register(later);
   });
   afterAll(() => later.stop());
+
+  /** The browser with its session, after the console was started with the new setting. */
+  const atLater = async (account: Account): Promise<Visitor> => {
+    const [before, after] = [await bench.signedIn(account), later.visitor()];
+    for (const [name, value] of before.cookies) after.cookies.set(name, value);
+    return after;
+  };
+
+  it('is signed out, and one whose role was changed has the new one', async () => {
+    expect(await roleOf(await atLater(OPERATOR))).toBe('SESSION_ENDED');
+    expect(await roleOf(await atLater(VIEWER))).toBe('operator');
+  });
 
   it('has asked for nothing that another operator could approve', async () => {
     const wallet = OPERATOR.address.toLowerCase();

@@ -1,6 +1,6 @@
 /** Compares the rows of wallets in the index with the rows that the chain gives, up to a final block. */
 import { type ChainReader, WALLETS_AT_ONCE } from '#libs/chain';
-import { type Database, readWalletPage, RepairStore } from '#libs/db';
+import { type Database, RepairStore, walletPages } from '#libs/db';
 import {
   type Address,
   type BlockRef,
@@ -57,14 +57,11 @@ async function* pagesOf(
     return;
   }
   const missing = new Set(history.wallets);
-  let after: Address | undefined;
-  do {
-    const page = await readWalletPage(database, { block: block.number, after, limit: PAGE });
+  for await (const page of walletPages(database, { block: block.number, limit: PAGE })) {
     const indexed = page.map(({ wallet }) => wallet);
     for (const wallet of indexed) missing.delete(wallet);
     yield indexed;
-    after = page.length < PAGE ? undefined : indexed.at(-1);
-  } while (after !== undefined);
+  }
   yield* chunks([...missing]);
 }
 

@@ -15,6 +15,7 @@ import {
   IndexStore,
   readWalletPage,
   type WalletBalance,
+  walletPages,
 } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
 
@@ -70,17 +71,14 @@ export async function compareBalances(
     }
   }
   let [indexed, wallets] = [0n, 0];
-  let after: Address | undefined;
-  do {
+  for await (const page of walletPages(database, { block: block.number, limit: PAGE })) {
     signal?.throwIfAborted();
-    const page = await readWalletPage(database, { block: block.number, after, limit: PAGE });
     for (const { balance } of page) indexed += balance;
     wallets += page.length;
     if (sample === 'all') await comparison.compare(page);
-    after = page.length < PAGE ? undefined : page.at(-1)?.wallet;
     onProgress(`${wallets} wallets read, ${comparison.compared ?? 'none'} compared`);
-    if (after !== undefined && pace.pauseMs > 0) await sleep(pace.pauseMs);
-  } while (after !== undefined);
+    if (page.length === PAGE && pace.pauseMs > 0) await sleep(pace.pauseMs);
+  }
   const contract =
     total === undefined || total.figure === indexed
       ? total?.figure

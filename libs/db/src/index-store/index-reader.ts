@@ -191,3 +191,16 @@ export async function readWalletPage(
     balance: BigInt(balance),
   }));
 }
+
+/** All pages of `readWalletPage`; all but the last one have `limit` wallets. */
+export async function* walletPages(
+  database: Database,
+  { block, limit }: Omit<WalletPage, 'after'>,
+): AsyncGenerator<readonly WalletBalance[], void, undefined> {
+  let after: Address | undefined;
+  do {
+    const page = await readWalletPage(database, { block, after, limit });
+    yield page;
+    after = page.length < limit ? undefined : page.at(-1)?.wallet;
+  } while (after !== undefined);
+}

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Address } from '#libs/domain';
 import {
   aBlock,
   aFold,
@@ -8,7 +7,7 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing';
-import { type Database, IndexStore, readWalletPage, type WalletBalance } from '../index.js';
+import { type Database, IndexStore, type WalletBalance, walletPages } from '../index.js';
 
 let test: TestDatabase;
 let database: Database;
@@ -42,12 +41,7 @@ afterAll(() => test.drop());
 
 async function pages(block: bigint, limit: number): Promise<WalletBalance[][]> {
   const read: WalletBalance[][] = [];
-  let after: Address | undefined;
-  do {
-    const page = await readWalletPage(database, { block, after, limit });
-    read.push(page);
-    after = page.length < limit ? undefined : page.at(-1)?.wallet;
-  } while (after !== undefined);
+  for await (const page of walletPages(database, { block, limit })) read.push([...page]);
   return read;
 }
 

@@ -3,8 +3,8 @@ import {
   type Database,
   type IndexState,
   IndexStore,
-  readWalletPage,
   type WalletBalance,
+  walletPages,
 } from '#libs/db';
 import { type Address } from '#libs/domain';
 
@@ -56,13 +56,7 @@ function finalNumber(state: IndexState | undefined): bigint | undefined {
 }
 
 async function* walletsOf(database: Database, block: bigint): AsyncGenerator<WalletBalance> {
-  let after: Address | undefined;
-  for (;;) {
-    const page = await readWalletPage(database, { block, after, limit: PAGE });
-    yield* page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)?.wallet;
-  }
+  for await (const page of walletPages(database, { block, limit: PAGE })) yield* page;
 }
 
 /** The wallets of both sequences, which are ordered by address, with their two balances. */

@@ -1,5 +1,11 @@
 import { relative } from 'node:path';
 import { reportUsage, usageNow } from './usage.mjs';
+import { watchEventLoop } from './watch-event-loop.mjs';
+
+/** How many times the time limit of a test the event loop may stand still. */
+const STILL_TIMES = 3;
+
+let tellTest;
 
 /**
  * The Jest environment of node-runtime.mjs: the process itself. `teardown` restores the console, `process.exit` and the
@@ -15,6 +21,12 @@ export default class NodeEnvironment {
 
   constructor({ globalConfig }, { testPath }) {
     this.#path = relative(globalConfig.rootDir, testPath);
+    tellTest ??= watchEventLoop(STILL_TIMES * globalConfig.testTimeout);
+    tellTest(this.#path);
+  }
+
+  handleTestEvent({ name, test }) {
+    if (name === 'test_start') tellTest(`${this.#path}: ${nameOf(test)}`);
   }
 
   async setup() {}
@@ -36,4 +48,9 @@ export default class NodeEnvironment {
   getVmContext() {
     return null;
   }
+}
+
+function nameOf({ name, parent }) {
+  const isTop = parent === undefined || parent.name === 'ROOT_DESCRIBE_BLOCK';
+  return isTop ? name : `${nameOf(parent)} › ${name}`;
 }

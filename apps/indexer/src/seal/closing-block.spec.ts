@@ -17,20 +17,26 @@ function chainOf(times: readonly number[]): BlockHeader[] {
 const MOST_ROUNDS = 50;
 
 /**
- * Finds the closing block on a chain and counts the requests for headers.
+ * Reads headers of a chain, and counts the requests.
  * @throws Error if the search does not end: without I/O it would never give Jest's time limit a turn
  */
+function countingReader(chain: readonly BlockHeader[]) {
+  const count = { rounds: 0 };
+  const read = (numbers: readonly bigint[]) => {
+    count.rounds += 1;
+    if (count.rounds > MOST_ROUNDS) throw new Error('the search does not end');
+    return Promise.resolve(numbers.map((number) => chain[Number(number)]));
+  };
+  return { count, read };
+}
+
 async function find(chain: readonly BlockHeader[], endSeconds: number) {
-  let rounds = 0;
   const [from] = chain;
   const to = chain.at(-1);
   if (!from || !to) throw new Error('a chain has blocks');
-  const found = await findClosingBlock({ endSeconds, from, to }, (numbers) => {
-    rounds += 1;
-    if (rounds > MOST_ROUNDS) throw new Error('the search does not end');
-    return Promise.resolve(numbers.map((number) => chain[Number(number)]));
-  });
-  return { found: found.number, rounds };
+  const { count, read } = countingReader(chain);
+  const found = await findClosingBlock({ endSeconds, from, to }, read);
+  return { found: found.number, rounds: count.rounds };
 }
 
 describe('findClosingBlock', () => {
@@ -83,8 +89,7 @@ describe('findClosingBlock', () => {
     const endSeconds =
       code === 'CLOSING_BLOCK_UNCLEAR' && chain[3]?.timestampSeconds === 5 ? 25 : 15;
     const search = { endSeconds, from: from as BlockHeader, to: to as BlockHeader };
-    const read = (numbers: readonly bigint[]) =>
-      Promise.resolve(numbers.map((number) => chain[Number(number)]));
+    const { read } = countingReader(chain);
     await expect(findClosingBlock(search, read)).rejects.toMatchObject({ code, retryable: true });
   });
 });

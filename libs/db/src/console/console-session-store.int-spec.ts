@@ -114,6 +114,10 @@ describe('ConsoleSessionStore', () => {
     expect(await find()).toMatchObject({ standing });
     await members.remove(partnerId, ANNA.subject, NOW_MS);
     expect(await find()).toBeUndefined();
+    // As by a sign-in that began before the removal.
+    const late = await open({ standing });
+    expect(await sessions.find(late, { nowMs: NOW_MS })).toBeUndefined();
+    expect(await sessions.choosePartner(late, partnerId)).toBe(false);
   });
 
   it('is for another partner of the same person where they choose one, and as old as before', async () => {

@@ -179,15 +179,16 @@ describe('what is reserved', () => {
     ['wallet', { wallet: someWallet() }, { walletDailyTokens: 10n }],
   ])('is of the UTC day of one %s on which the redemption was made', async (_, shared, budget) => {
     const midnightMs = Math.ceil(START_MS / DAY_MS) * DAY_MS;
+    const at = async (atMs: number) => {
+      const redemption = aNewRedemption({ ...shared, tokenAmount: 10n }, atMs);
+      await stores[0].create(redemption, aKey(), someLimits(budget));
+      await begin(redemption, budget);
+    };
     // The first moment of a day, the last one of the day before, and the first one of the day after.
-    for (const atMs of [midnightMs, midnightMs - 1, midnightMs + DAY_MS])
-      await begin(await created(shared, atMs), budget);
+    for (const atMs of [midnightMs, midnightMs - 1, midnightMs + DAY_MS]) await at(atMs);
     for (const atMs of [midnightMs - DAY_MS, midnightMs + DAY_MS - 1]) {
+      await expect(at(atMs)).rejects.toThrow(LimitBreachedError);
       expect(await refusalOf(begin(await created(shared, atMs), budget))).toBe('budget-spent');
-      const late = aNewRedemption({ ...shared, tokenAmount: 10n }, atMs);
-      await expect(stores[0].create(late, aKey(), someLimits(budget))).rejects.toThrow(
-        LimitBreachedError,
-      );
     }
   });
 

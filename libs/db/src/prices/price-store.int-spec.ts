@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing';
-import { type Database, FencedError, IndexStore, type Price, PriceStore } from '../index.js';
+import { anInitialIndex, createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing';
+import {
+  type Database,
+  FencedError,
+  IndexStore,
+  type Price,
+  PriceAcceptanceStore,
+  PriceStore,
+} from '../index.js';
 
 const FEED = 'chainlink:0x1';
 
@@ -87,4 +94,14 @@ describe('the price that is quoted', () => {
   it.each(['0', '-1', 'NaN', 'Infinity'])('is not %s', async (usd) => {
     await expect(prices.record(fence, aPrice(1, usd))).rejects.toMatchObject({ sqlState: '23514' });
   });
+});
+
+it('a held price cannot be replaced by the next reading while it is accepted', async () => {
+  await database.query({
+    text: `INSERT INTO staking.price_hold (reason, max_change, usd, observed_at, source) VALUES ('jump', 0.2, 9, now(), 'fixed')`,
+  });
+  const watched = watchLocks(database, await test.open(), 'staking.price_hold');
+  const note = { command: 'price accept', outcome: 'done' };
+  await new PriceAcceptanceStore(watched.database).accept('9', { actor: 'operator:anna', note });
+  expect(watched.held).toEqual([true]);
 });

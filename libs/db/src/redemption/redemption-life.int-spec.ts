@@ -221,9 +221,12 @@ describe('a confirmation', () => {
     const { id: redemptionId } = await claimed();
     const due = { count: 5, leaseMs: 60_000 };
     const [leased] = await deliveries.lease({ ...due, owner: 'a' });
-    expect(leased?.redemptionId).toBe(redemptionId);
+    if (leased === undefined) throw new Error('none was leased');
+    expect(leased.redemptionId).toBe(redemptionId);
     expect(await deliveries.lease({ ...due, owner: 'b' })).toEqual([]);
-    let before = leased?.delivery ?? step({} as Delivery, { type: 'replay' });
+    await deliveries.postpone(leased, 'b', START_MS);
+    expect(await deliveries.get(redemptionId)).toEqual(leased);
+    let before = leased.delivery;
     for (let attempt = 1; before.state === 'pending'; attempt += 1) {
       const requestId = aUuid();
       const calling = step(before, { type: 'call-due', requestId });
@@ -249,7 +252,7 @@ describe('a confirmation', () => {
     const audit = { actor: 'operator:anna', command: 'replay-confirm' };
     await deliveries.apply({ redemptionId, before, next, audit });
     const again = await deliveries.lease({ ...due, owner: 'b' });
-    expect(again).toMatchObject([{ redemptionId, delivery: next, payload: leased?.payload }]);
+    expect(again).toMatchObject([{ redemptionId, delivery: next, payload: leased.payload }]);
   });
 });
 

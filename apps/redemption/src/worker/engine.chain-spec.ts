@@ -236,6 +236,42 @@ describe('a confirmation', () => {
     expect((await deliveries.get(id))?.delivery.state).toBe('delivered');
     expect(confirmationsOf(id)).toHaveLength(1);
   });
+
+  it('whose lease another worker took during the call is not settled by the first one', async () => {
+    const deliveries = new DeliveryStore(bench.database);
+    const { behave } = bench.partner;
+    const id = await bench.redeem();
+    const leaseBy = (set: string) =>
+      bench.database.query(
+        { text: `UPDATE redemption.confirmation SET ${set} WHERE redemption_id = $1` },
+        [id],
+      );
+    let taken: Promise<unknown> | undefined;
+    bench.partner.behave = (call) => {
+      if (call.path === '/confirm-redemption' && taken === undefined) {
+        bench.partner.delayMs = 300;
+        taken = leaseBy(`lease_owner = 'another worker'`);
+      }
+      return behave(call);
+    };
+    await bench.until(id, 'reverted');
+    for (let turn = 0; taken === undefined && turn < 20; turn++) {
+      await bench.pass(900);
+      await bench.engine.sweep();
+    }
+    await taken;
+    bench.partner.delayMs = 0;
+    expect((await deliveries.get(id))?.delivery).toMatchObject({
+      ...{ state: 'pending', attempts: 1, openRequestId: expect.any(String) },
+    });
+    // The other worker died.
+    await leaseBy('leased_until = now()');
+    for (let turn = 0; turn < 20; turn++) {
+      await bench.pass(900);
+      await bench.engine.sweep();
+    }
+    expect((await deliveries.get(id))?.delivery.state).toBe('delivered');
+  });
 });
 
 describe('the engine', () => {

@@ -152,4 +152,25 @@ describe('a run', () => {
     });
     expect(await take(() => Promise.resolve(3))).toEqual({ result: 3 });
   });
+
+  it('is not released by a process that has lost it to another one', async () => {
+    const take = (work: () => Promise<unknown>) =>
+      exclusively(bench.database, 'reconciliation', work, 60_000);
+    let endNext: (value?: unknown) => void = () => undefined;
+    let next: Promise<unknown> = Promise.resolve();
+    await take(async () => {
+      const text = `UPDATE redemption.task SET held_until = now() - interval '1 s' WHERE task = 'reconciliation'`;
+      await bench.database.query({ text });
+      await new Promise<void>((begun) => {
+        next = take(() => {
+          begun();
+          return new Promise((resolve) => (endNext = resolve));
+        });
+      });
+    });
+    expect(await take(() => Promise.resolve(3))).toBeUndefined();
+    endNext(2);
+    expect(await next).toEqual({ result: 2 });
+    expect(await take(() => Promise.resolve(3))).toEqual({ result: 3 });
+  });
 });

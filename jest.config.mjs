@@ -30,4 +30,7 @@ export default {
   // memory: each worker may run a whole system.
   maxWorkers: totalmem() >= 12 * 2 ** 30 ? 4 : 3,
   workerIdleMemoryLimit: '1GB',
+  // When a worker ends, Node writes the modules that it has compiled (NODE_COMPILE_CACHE in global-setup.mjs). After a
+  // change this takes longer than Jest's half a second, after which Jest would kill the worker as one with a leak.
+  workerGracefulExitTimeout: 10_000,
 };

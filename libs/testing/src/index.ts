@@ -31,14 +31,7 @@ export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';
 export { aBlock, aFold, anInitialIndex, aWallet } from './database/index-builders.js';
 export { listsOf } from './database/sealed-lists.js';
-export {
-  type Fault,
-  FaultyHistory,
-  FaultyNode,
-  type NodeCall,
-  NodeError,
-  startFaultyNode,
-} from './fake-node/index.js';
+export * from './fake-node/index.js';
 export { compileCache } from './programs/compile-cache.js';
 export { TestRegistry } from './registry/test-registry.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';

@@ -23,7 +23,7 @@ import {
   type Scheduler,
   type SimulatedProcess,
 } from '../kernel/index.js';
-import { type Block, branchOf } from './chain/simulated-chain.js';
+import { type Block, branchOf } from '../../../libs/testing/src/fake-node/simulated-chain.js';
 import { lowOn, stepsOf } from './oracle.js';
 
 const MAX_LAG_SECONDS = 120;

@@ -28,7 +28,12 @@ import {
   type World,
 } from '../kernel/index.js';
 import { type Lies, shortHash, SimulatedProvider } from './chain/provider.js';
-import { ancestor, type Block, SimulatedChain, type StakeEvent } from './chain/simulated-chain.js';
+import {
+  ancestor,
+  type Block,
+  SimulatedChain,
+  type StakeEvent,
+} from '../../../libs/testing/src/fake-node/simulated-chain.js';
 import { SimulatedApi, type StoredMoment } from './api.js';
 import { createIndexer, type Indexer } from './indexer.js';
 import { LockServer, SimulatedLock } from './leader-locks.js';

@@ -30,7 +30,7 @@ import {
   VerificationPolicy,
 } from '../../../apps/indexer/src/verify/verification-policy.js';
 import { WalletCheck } from '../../../apps/indexer/src/verify/wallet-check.js';
-import { CHAIN_ID, STAKING, TOKEN } from './chain/node.js';
+import { CHAIN_ID, STAKING, TOKEN } from '../../../libs/testing/src/fake-node/honest-node.js';
 
 export interface IndexerSetting {
   readonly urls: readonly string[];

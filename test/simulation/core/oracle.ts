@@ -4,7 +4,7 @@
  */
 import { type Address } from '#libs/domain';
 import { ofLows } from '../../../apps/indexer/test/seal-oracle.js';
-import { type Block, branchOf } from './chain/simulated-chain.js';
+import { type Block, branchOf } from '../../../libs/testing/src/fake-node/simulated-chain.js';
 
 const DAY = 86_400;
 

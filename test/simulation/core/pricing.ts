@@ -9,7 +9,7 @@ import { type IndexStatus } from '../../../apps/indexer/src/follow/index-status.
 import { type IndexerSettings } from '../../../apps/indexer/src/indexer.env.js';
 import { PriceMetrics } from '../../../apps/indexer/src/price/price.metrics.js';
 import { PriceService } from '../../../apps/indexer/src/price/price.service.js';
-import { FEED } from './chain/node.js';
+import { FEED } from '../../../libs/testing/src/fake-node/honest-node.js';
 
 const INTERVAL_MS = 60_000;
 const SETTINGS = {

@@ -9,7 +9,7 @@ export function applyCallFault(
 ): boolean {
   let touched = false;
   for (const [index, call] of calls.entries()) {
-    const replaced = replacement(fault, call);
+    const replaced = replacement(fault, call, answers[index]?.result);
     if (!replaced) continue;
     touched = true;
     answers[index] = { jsonrpc: '2.0', id: call.id, ...replaced };
@@ -19,7 +19,7 @@ export function applyCallFault(
 
 type Replacement = Pick<NodeAnswer, 'result' | 'error'>;
 
-function replacement(fault: CallFault, call: NodeCall): Replacement | undefined {
+function replacement(fault: CallFault, call: NodeCall, result: unknown): Replacement | undefined {
   const { method, params } = call;
   switch (fault.kind) {
     case 'error': {
@@ -32,6 +32,10 @@ function replacement(fault: CallFault, call: NodeCall): Replacement | undefined 
       return { result: fault.result };
     case 'range-limit':
       return method === 'eth_getLogs' ? rangeError(fault, params[0]) : undefined;
+    case 'result-limit':
+      return Array.isArray(result) && method === 'eth_getLogs' && result.length > fault.logs
+        ? { error: fault.error }
+        : undefined;
     case 'chain-id':
       return method === 'eth_chainId' ? { result: `0x${fault.chainId.toString(16)}` } : undefined;
     case 'no-method':

@@ -31,6 +31,8 @@ export type WireFault =
   | { readonly kind: 'empty-body' }
   /** Sends half of the body, then closes the connection. */
   | { readonly kind: 'truncated-body' }
+  /** Sends the right answer in gzip, and names the coding so. */
+  | { readonly kind: 'coded'; readonly coding: string }
   /** Sends the right answer, padded with white space to this size in bytes. */
   | { readonly kind: 'oversized-body'; readonly bytes: number }
   /** Sends white space without a Content-Length, as fast as the client reads; `sent` counts the bytes written. */
@@ -76,6 +78,12 @@ export type CallFault =
         from: bigint,
         to: bigint,
       ) => { code: number; message: string; data?: unknown };
+    }
+  /** Refuses answers of eth_getLogs with more than `logs` logs. */
+  | {
+      readonly kind: 'result-limit';
+      readonly logs: number;
+      readonly error: { readonly code: number; readonly message: string };
     }
   | { readonly kind: 'chain-id'; readonly chainId: number }
   | { readonly kind: 'no-method'; readonly method: string }
@@ -157,6 +165,7 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   html: 'body',
   'empty-body': 'body',
   'truncated-body': 'body',
+  coded: 'body',
   'oversized-body': 'body',
   flood: 'body',
   'single-error': 'batch',
@@ -167,6 +176,7 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   error: 'call',
   result: 'call',
   'range-limit': 'call',
+  'result-limit': 'call',
   'chain-id': 'call',
   'no-method': 'call',
   pruned: 'call',

@@ -1,4 +1,5 @@
 import { type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { type WireFault } from './fault.js';
 
 export type BodyFault = Extract<
@@ -7,6 +8,7 @@ export type BodyFault = Extract<
     kind:
       | 'trickle'
       | 'truncated-body'
+      | 'coded'
       | 'oversized-body'
       | 'flood'
       | 'wrong-json'
@@ -38,6 +40,9 @@ export function sendBody(
       return;
     case 'empty-body':
       response.writeHead(200, json).end();
+      return;
+    case 'coded':
+      response.writeHead(200, { ...json, 'content-encoding': fault.coding }).end(gzipSync(body));
       return;
     case 'oversized-body':
       response.writeHead(200, json).end(body.padEnd(fault.bytes, ' '));

@@ -2,8 +2,18 @@
 import { type PostBody } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { type CallEnd, type Choices, type Scheduler } from '../../kernel/index.js';
-import { type Answer, answerTo, type Call, type NodeView } from './node.js';
-import { type Block, branchOf, type SimulatedChain, type StakeEvent } from './simulated-chain.js';
+import {
+  type Answer,
+  answerTo,
+  type Call,
+  type NodeView,
+} from '../../../../libs/testing/src/fake-node/honest-node.js';
+import {
+  type Block,
+  branchOf,
+  type SimulatedChain,
+  type StakeEvent,
+} from '../../../../libs/testing/src/fake-node/simulated-chain.js';
 
 /**
  * What a provider may say that is not so. `one log`: it leaves out one log of the whole chain, now and then. `all`: any

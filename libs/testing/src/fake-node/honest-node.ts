@@ -1,6 +1,7 @@
 /** What an honest node answers to the JSON-RPC calls of the indexer, as seen from the newest block that it has. */
-import { type Address } from '#libs/domain';
-import { Bloom } from '../../../../libs/testing/src/replay/bloom-bits.js';
+import { type Address, ZERO_ADDRESS } from '#libs/domain';
+import { Bloom } from '../replay/bloom-bits.js';
+import { NodeError } from './node-call.js';
 import { ancestor, type Block, type StakeEvent, totalAt } from './simulated-chain.js';
 
 export const CHAIN_ID = 31_337;
@@ -12,6 +13,8 @@ export const TOKEN_SYMBOL = 'LOW';
 /** keccak256 of Staked(address,uint256) and Withdrawn(address,uint256). */
 const STAKED = '0x9e71bc8eea02a63969f509818f2dafb9254532904319f9dbda79b67bd34a5f3d';
 const WITHDRAWN = '0x7084f5476618d8e60b11ef0d7d3f06914655adb8793e28ff7f018d4c76d505d5';
+/** keccak256 of Transfer(address,address,uint256). */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const TOTAL_STAKED = '0x817b1cd2';
 const BALANCE_OF = '0x70a08231';
 const SYMBOL = '0x95d89b41';
@@ -37,19 +40,12 @@ export interface NodeView {
   readonly final: Block;
   /** Whether the contract tells its total. */
   readonly hasTotal: boolean;
+  /** The contract's total leaves out what the zero address holds. */
+  readonly excludesBurnt?: boolean;
   /** The events that the node gives for a block. An honest node gives those of the block. */
   eventsOf(block: Block): readonly StakeEvent[];
   secondsOf(block: Block): number;
   centsOf(block: Block): number;
-}
-
-class NodeError extends Error {
-  constructor(
-    readonly code: number,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 export function answerTo(view: NodeView, { id, method, params }: Call): Answer {
@@ -62,7 +58,8 @@ export function answerTo(view: NodeView, { id, method, params }: Call): Answer {
   }
 }
 
-function resultOf(view: NodeView, method: string, params: readonly unknown[]): unknown {
+/** @throws NodeError to answer with an error */
+export function resultOf(view: NodeView, method: string, params: readonly unknown[]): unknown {
   switch (method) {
     case 'eth_chainId':
       return hex(CHAIN_ID);
@@ -120,7 +117,7 @@ function header(view: NodeView, block: Block): object {
     parentHash: block.parent?.hash ?? `0x${'0'.repeat(64)}`,
     timestamp: hex(view.secondsOf(block)),
     logsBloom: bloomOf(block),
-    transactions: block.events.map((_, index) => transactionHash(block, index)),
+    transactions: shown(block.events).map((_, index) => transactionHash(block, index)),
   };
 }
 
@@ -131,20 +128,37 @@ function bloomOf(block: Block): string {
   let text = blooms.get(block);
   if (text === undefined) {
     const bloom = new Bloom();
-    if (block.events.length > 0) bloom.add(STAKING);
-    for (const event of block.events) for (const topic of topicsOf(event)) bloom.add(topic);
+    const events = shown(block.events);
+    if (events.length > 0) bloom.add(STAKING);
+    for (const event of events) for (const topic of topicsOf(event)) bloom.add(topic);
     text = bloom.text;
     blooms.set(block, text);
   }
   return text;
 }
 
-function logs(
-  view: NodeView,
-  { blockHash, fromBlock, toBlock }: Record<string, unknown>,
-): object[] {
+interface Log {
+  readonly topics: readonly string[];
+}
+
+function logs(view: NodeView, filter: Record<string, unknown>): object[] {
+  const { address = STAKING, topics: [topic0] = [] as readonly unknown[] } = filter as {
+    readonly address?: unknown;
+    readonly topics?: readonly unknown[];
+  };
+  const isAsked = ({ topics }: Log): boolean =>
+    isAmong(STAKING, address) && isAmong(topics[0], topic0);
+  return logsIn(view, filter).filter(isAsked);
+}
+
+/** @param wanted one value, a list, or nothing for any */
+function isAmong(value: unknown, wanted: unknown): boolean {
+  return wanted == null || (Array.isArray(wanted) ? wanted.includes(value) : wanted === value);
+}
+
+function logsIn(view: NodeView, { blockHash, fromBlock, toBlock }: Record<string, unknown>): Log[] {
   if (blockHash !== undefined) return logsOf(view, required(view, blockHash));
-  const found: object[] = [];
+  const found: Log[] = [];
   const last = find(view, toBlock)?.number ?? view.head.number;
   for (let number = Number(fromBlock); number <= last; number++) {
     const block = ancestor(view.head, number);
@@ -153,8 +167,12 @@ function logs(
   return found;
 }
 
-function logsOf(view: NodeView, block: Block): object[] {
-  return view.eventsOf(block).map((event, index) => ({
+function logsOf(
+  view: NodeView,
+  block: Block,
+  events: readonly StakeEvent[] = view.eventsOf(block),
+): Log[] {
+  return events.map((event, index) => ({
     address: STAKING,
     topics: topicsOf(event),
     data: word(event.amount < 0n ? -event.amount : event.amount),
@@ -169,7 +187,7 @@ function logsOf(view: NodeView, block: Block): object[] {
 }
 
 function receipts(view: NodeView, block: Block): object[] {
-  return logsOf(view, block).map((log, index) => ({
+  return logsOf(view, block, shown(view.eventsOf(block))).map((log, index) => ({
     transactionHash: transactionHash(block, index),
     transactionIndex: hex(index),
     blockHash: block.hash,
@@ -189,14 +207,23 @@ function ethCall(view: NodeView, { to, data }: { to: string; data: string }, blo
     const words = [id, view.centsOf(block), seconds, seconds, id];
     return `0x${words.map((one) => word(BigInt(one)).slice(2)).join('')}`;
   }
-  if (to === STAKING && selector === TOTAL_STAKED && view.hasTotal) return word(totalAt(block));
+  if (to === STAKING && selector === TOTAL_STAKED && view.hasTotal) {
+    const burnt = block.balances.get(ZERO_ADDRESS) ?? 0n;
+    return word(totalAt(block) - (view.excludesBurnt === true ? burnt : 0n));
+  }
   if (to === STAKING && selector === BALANCE_OF)
     return word(block.balances.get(`0x${data.slice(34, 74)}` as Address) ?? 0n);
   throw new NodeError(3, 'execution reverted');
 }
 
-function topicsOf({ wallet, amount }: StakeEvent): readonly string[] {
-  return [amount < 0n ? WITHDRAWN : STAKED, `0x${'0'.repeat(24)}${wallet.slice(2)}`];
+function shown(events: readonly StakeEvent[]): readonly StakeEvent[] {
+  return events.filter(({ isHidden }) => isHidden !== true);
+}
+
+function topicsOf({ wallet, amount, to }: StakeEvent): readonly string[] {
+  const topic = (address: Address): string => `0x${'0'.repeat(24)}${address.slice(2)}`;
+  if (to !== undefined) return [TRANSFER, topic(wallet), topic(to)];
+  return [amount < 0n ? WITHDRAWN : STAKED, topic(wallet)];
 }
 
 function transactionHash({ hash }: Block, index: number): string {

@@ -1,10 +1,14 @@
 /** A chain with one staking contract: a tree of blocks of which one branch counts. */
-import { type Address } from '#libs/domain';
+import { type Address, ZERO_ADDRESS } from '#libs/domain';
 
 /** An event of the staking contract; a negative amount withdraws. */
 export interface StakeEvent {
   readonly wallet: Address;
   readonly amount: bigint;
+  /** The receiver, where the event is a transfer. The zero address as sender mints. */
+  readonly to?: Address;
+  /** Neither the bloom nor the receipts of the block show the event. */
+  readonly isHidden?: boolean;
 }
 
 /** A round of the price feed. */
@@ -34,11 +38,16 @@ export class SimulatedChain {
   /** The newest block that is never taken back. */
   final: Block;
   private readonly all = new Map<string, Block>();
+  private skipped = 0;
 
-  /** @param finalityBlocks how far the final block is behind the newest one */
+  /**
+   * @param finalityBlocks how far the final block is behind the newest one
+   * @param keepsBurnt whether the zero address keeps what is sent to it, as a part of the total
+   */
   constructor(
     genesisSeconds: number,
     readonly finalityBlocks: number,
+    private readonly keepsBurnt = false,
   ) {
     const genesis: Block = {
       number: 0,
@@ -68,18 +77,31 @@ export class SimulatedChain {
   mine(seconds: number, events: readonly StakeEvent[], cents?: number): Block {
     const parent = this.head;
     const balances = new Map(parent.balances);
-    for (const { wallet, amount } of events)
+    const add = (wallet: Address, amount: bigint): unknown =>
       balances.set(wallet, (balances.get(wallet) ?? 0n) + amount);
-    const number = parent.number + 1;
+    for (const { wallet, amount, to } of events) {
+      if (to === undefined) add(wallet, amount);
+      else {
+        if (wallet !== ZERO_ADDRESS) add(wallet, -amount);
+        if (to !== ZERO_ADDRESS || this.keepsBurnt) add(to, amount);
+      }
+    }
+    const number = parent.number + 1 + this.skipped;
+    this.skipped = 0;
     const hash = hashOf(number, this.all.size);
     const { round: before } = parent;
     const round = cents === undefined ? before : { id: before.id + 1, answer: cents, seconds };
     const block = { number, hash, parent, seconds, events, balances, round };
     this.all.set(hash, block);
     this.head = block;
-    const final = ancestor(block, number - this.finalityBlocks);
+    const final = newestUpTo(block, number - this.finalityBlocks);
     if (final && final.number > this.final.number) this.final = final;
     return block;
+  }
+
+  /** Leaves out heights: the next block is this many higher. */
+  skip(heights: number): void {
+    this.skipped += heights;
   }
 
   /** Takes the newest blocks back. @param depth at most down to the final block */
@@ -88,11 +110,21 @@ export class SimulatedChain {
   }
 }
 
-/** The block at this height of the branch that ends in `block`. */
-export function ancestor(block: Block, number: number): Block | undefined {
+function newestUpTo(block: Block, number: number): Block | undefined {
   let found: Block | undefined = block;
   while (found && found.number > number) found = found.parent;
+  return found;
+}
+
+/** The block at this height of the branch that ends in `block`. */
+export function ancestor(block: Block, number: number): Block | undefined {
+  const found = newestUpTo(block, number);
   return found?.number === number ? found : undefined;
+}
+
+/** The wallets that an event concerns. */
+export function walletsOf({ wallet, to }: StakeEvent): readonly Address[] {
+  return to === undefined ? [wallet] : [wallet, to];
 }
 
 /** The branch that ends in this block, oldest first. */

@@ -1,0 +1,271 @@
+/**
+ * Habits and bugs of real nodes and providers, each as people reported it, as faults of a fake node. A row may be
+ * combined with any other.
+ */
+import { type Fault } from './fault.js';
+import { type Log } from './logs.js';
+import { type NodeCall } from './node-call.js';
+
+export interface Quirk {
+  readonly name: string;
+  /** A report of it, or of one of its kind. */
+  readonly source: string;
+  /** New faults for one node, because some of them count requests. */
+  readonly faults: () => readonly Fault[];
+  /**
+   * What an index says that has no other endpoint; it is not ready then. Absent: its balances are right. With another
+   * endpoint they are right in any case.
+   */
+  readonly alone?: RegExp;
+}
+
+type Kind = 'eth_getLogs' | 'eth_getBlockReceipts';
+
+/** Changes the logs of answers: those of eth_getLogs, or also those of receipts. */
+function changedLogs(
+  change: (logs: readonly Log[], call: NodeCall) => unknown,
+  ...kinds: readonly Kind[]
+): Fault {
+  return {
+    kind: 'lie',
+    change: ({ method, ...call }, result) => {
+      if (!Array.isArray(result) || !kinds.includes(method as Kind)) return undefined;
+      if (method === 'eth_getLogs') return change(result as Log[], { method, ...call });
+      return (result as { logs: readonly Log[] }[]).map((receipt) => ({
+        ...receipt,
+        logs: change(receipt.logs, { method, ...call }),
+      }));
+    },
+  };
+}
+
+function eachLog(change: (log: Log) => object, ...kinds: readonly Kind[]): Fault {
+  return changedLogs((logs) => logs.map((log) => ({ ...log, ...change(log) })), ...kinds);
+}
+
+const upper = (hex: unknown): string => `0x${String(hex).slice(2).toUpperCase()}`;
+const isSelector =
+  (selector: string) =>
+  ({ params }: NodeCall): boolean =>
+    (params[0] as { readonly data?: string }).data?.startsWith(selector) === true;
+
+const BOTH = ['eth_getLogs', 'eth_getBlockReceipts'] as const;
+/** Logs that a node gives at once. The largest block of the tests has more of one event. */
+const CAP = 10;
+const SYMBOL = '0x95d89b41';
+const TOTAL_STAKED = '0x817b1cd2';
+const EVERY = 6;
+/** Blocks below this one are pruned. */
+export const PRUNED_BELOW = 25;
+
+function everySixth(status: number): () => readonly Fault[] {
+  return () => {
+    let requests = 0;
+    return [{ kind: 'status', status, when: () => ++requests % EVERY === 0 }];
+  };
+}
+
+function blocksIn({ params }: NodeCall): readonly [number, number] {
+  const { fromBlock, toBlock } = params[0] as Record<string, string>;
+  return [Number(fromBlock), Number(toBlock)];
+}
+
+export const QUIRKS: readonly Quirk[] = [
+  {
+    name: 'the time of every log is zero',
+    source: 'hyperledger/fabric-x-evm#210, l2beat/l2beat#11842, ethereum/go-ethereum#32334',
+    faults: () => [eachLog(() => ({ blockTimestamp: '0x0' }), ...BOTH)],
+  },
+  {
+    name: 'the time of every log is in milliseconds',
+    source: 'l2beat/l2beat#11842 (another form of the field at Sonic)',
+    faults: () => [
+      eachLog(
+        (log) => ({
+          blockTimestamp: `0x${(Number(log['blockTimestamp']) * 1000).toString(16)}`,
+        }),
+        ...BOTH,
+      ),
+    ],
+  },
+  {
+    name: 'logs are newest first',
+    source: 'hiero-ledger/hiero-json-rpc-relay#699, moonbeam-foundation/moonbeam#1130',
+    faults: () => [changedLogs((logs) => [...logs].reverse(), ...BOTH)],
+  },
+  {
+    name: 'logs are numbered within their transaction',
+    source: '0xPolygon/zkevm-node#3446',
+    faults: () => [eachLog(() => ({ logIndex: '0x0' }), ...BOTH)],
+  },
+  {
+    name: 'every log is sent twice',
+    source: 'graphprotocol/graph-node#1208',
+    faults: () => [changedLogs((logs) => logs.flatMap((log) => [log, log]), 'eth_getLogs')],
+    alone: /127\.0\.0\.1:\d+#1: a log is doubled/,
+  },
+  {
+    name: 'the logs are an object',
+    source: 'smartbch/smartbch#67 (another form of the result)',
+    faults: () => [{ kind: 'result', method: 'eth_getLogs', result: {} }],
+    alone: /127\.0\.0\.1:\d+#1: the logs are not a list/,
+  },
+  {
+    name: 'a web page in place of every answer',
+    source: 'INFURA/infura#85',
+    faults: () => [{ kind: 'html' }],
+    alone: /127\.0\.0\.1:\d+#1: the answer is not JSON/,
+  },
+  {
+    name: 'null in place of no logs',
+    source: 'onflow/flow-evm-gateway#695, smartbch/smartbch#67',
+    faults: () => [changedLogs((logs) => (logs.length === 0 ? null : logs), 'eth_getLogs')],
+  },
+  {
+    name: 'logs of a replaced block, marked as removed',
+    source: 'filecoin-project/lotus#12584',
+    faults: () => [
+      changedLogs(
+        (logs) =>
+          logs.flatMap((log) => [
+            { ...log, blockHash: `0x${'de'.repeat(32)}`, removed: true },
+            log,
+          ]),
+        'eth_getLogs',
+      ),
+    ],
+  },
+  {
+    name: 'hex in upper case',
+    source: 'ethereum/execution-apis, schemas: bytes are ^0x[0-9a-fA-F]*$ in several clients',
+    faults: () => [
+      eachLog(
+        (log) => ({
+          data: upper(log['data']),
+          topics: (log['topics'] as string[]).map(upper),
+          blockHash: upper(log['blockHash']),
+        }),
+        ...BOTH,
+      ),
+    ],
+  },
+  {
+    name: 'at most ten logs in an answer, also for one block',
+    source: 'matter-labs/zksync-era#3412, trezor/blockbook#1692, zeta-chain/node#3265',
+    faults: () => [
+      {
+        kind: 'result-limit',
+        logs: CAP,
+        error: {
+          code: -32602,
+          message: `Query returned more than ${CAP} results. Try with this block range [0x0, 0x0].`,
+        },
+      },
+    ],
+  },
+  {
+    name: 'an answer with more than ten logs is cut to ten',
+    source: 'ethers-io/ethers.js#1389',
+    faults: () => [changedLogs((logs) => logs.slice(0, CAP), 'eth_getLogs')],
+  },
+  {
+    name: '-32001 for ranges of more than five blocks',
+    source: 'ponder-sh/ponder#2239, enviodev/hyperindex#605',
+    faults: () => [
+      {
+        kind: 'error',
+        method: 'eth_getLogs',
+        code: -32001,
+        message: 'Unable to complete request at this time.',
+        only: (call) => {
+          const [from, to] = blocksIn(call);
+          return to - from >= 5;
+        },
+      },
+    ],
+  },
+  {
+    name: '429 for ranges of more than five blocks',
+    source: 'KyberNetwork/kyberswap-interface#3095',
+    faults: () => [
+      {
+        kind: 'error',
+        method: 'eth_getLogs',
+        code: 429,
+        message: 'Too Many Requests',
+        only: (call) => {
+          const [from, to] = blocksIn(call);
+          return to - from >= 5;
+        },
+      },
+    ],
+  },
+  {
+    name: 'old logs are pruned, and answered with []',
+    source: 'paradigmxyz/reth#21122, erigontech/erigon#16042',
+    faults: () => [
+      changedLogs(
+        (logs) => logs.filter((log) => Number(log['blockNumber']) >= PRUNED_BELOW),
+        'eth_getLogs',
+      ),
+      {
+        kind: 'lie',
+        change: ({ method, params }) =>
+          method === 'eth_getBlockReceipts' && Number(params[0]) < PRUNED_BELOW ? [] : undefined,
+      },
+    ],
+    alone: /127\.0\.0\.1:\d+#1.*(?:pruned|no logs)/,
+  },
+  {
+    name: 'the first eth_chainId is null',
+    source: 'across-protocol/frontend#1609, AcalaNetwork/bodhi.js#457',
+    faults: () => [{ kind: 'result', method: 'eth_chainId', result: null, times: 1 }],
+  },
+  {
+    name: 'the first eth_chainId is that of another chain',
+    source: 'AcalaNetwork/bodhi.js#457',
+    faults: () => [{ kind: 'result', method: 'eth_chainId', result: '0x0', times: 1 }],
+  },
+  {
+    name: 'the first eth_chainId is an error of a proxy',
+    source: 'OpenZeppelin/defender-client#19',
+    faults: () => [
+      { kind: 'error', method: 'eth_chainId', code: -32603, message: 'no backend', times: 1 },
+    ],
+  },
+  ...[null, '0x'].map((result): Quirk => ({
+    name: `the first symbol() is ${result ?? 'null'}`,
+    source: 'ethereum/go-ethereum#24078 (a node behind, behind a load balancer)',
+    faults: () => [
+      { kind: 'result', method: 'eth_call', result, only: isSelector(SYMBOL), times: 1 },
+    ],
+  })),
+  {
+    name: 'the first total is 0x',
+    source: 'ethereum/go-ethereum#24078 (a node behind, behind a load balancer)',
+    faults: () => [
+      {
+        kind: 'result',
+        method: 'eth_call',
+        result: '0x',
+        only: isSelector(TOTAL_STAKED),
+        times: 1,
+      },
+    ],
+  },
+  {
+    name: 'the first eth_getCode is 0x',
+    source: 'ethereum/go-ethereum#24078 (a node behind, behind a load balancer)',
+    faults: () => [{ kind: 'result', method: 'eth_getCode', result: '0x', times: 1 }],
+  },
+  ...['GZIP', 'x-gzip', 'Gzip, identity'].map((coding): Quirk => ({
+    name: `bodies in the coding ${coding}`,
+    source: 'axios/axios#3181, oven-sh/bun#31521; RFC 9110, 8.4.1',
+    faults: () => [{ kind: 'coded', coding }],
+  })),
+  ...[402, 403].map((status): Quirk => ({
+    name: `every sixth request is answered with ${status}`,
+    source: 'graphprotocol/graph-node#3269, ApeWorX/web3.py#3091',
+    faults: everySixth(status),
+  })),
+];

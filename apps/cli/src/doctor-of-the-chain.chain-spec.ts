@@ -47,6 +47,11 @@ describe('an endpoint', () => {
   it.each([
     [{ kind: 'range-limit', blocks: 10 }, 'rpc node#1: logs', 'of 10 blocks at once'],
     [{ kind: 'no-method', method: 'eth_getLogs' }, 'rpc node#1: logs', 'not even of one block'],
+    [
+      [{ kind: 'empty-logs' }, { kind: 'result', method: 'eth_getBlockReceipts', result: [] }],
+      'rpc node#1: old logs',
+      'pruned, and answered with an empty list',
+    ],
     [{ kind: 'pruned' }, 'rpc node#1: state', 'none: '],
     [{ kind: 'html' }, 'rpc node#1', ''],
     [{ kind: 'status', status: 401 }, 'rpc node#1', ''],

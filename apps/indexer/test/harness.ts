@@ -21,8 +21,14 @@ import { IndexStatus } from '../src/follow/index-status.js';
 import { BACKGROUND_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
 import { IndexerSettings } from '../src/indexer.env.js';
 
+/** The chain that is indexed: a local one, or one in the test's memory. */
+export interface IndexedChain extends Pick<TestChain, 'chainId'> {
+  readonly contracts: Pick<TestChain['contracts'], 'staking' | 'token' | 'startBlock'>;
+  readonly rpc: Pick<TestChain['rpc'], 'url' | 'call'>;
+}
+
 export interface IndexerUnderTestOptions {
-  readonly chain: TestChain;
+  readonly chain: IndexedChain;
   readonly database: TestDatabase;
   /** Default: the URL of the chain. */
   readonly urls?: readonly string[];
@@ -108,6 +114,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   const reader = new ChainReader(pool, {
     finality: options.finality ?? 'depth:100',
     contracts,
+    hasTransfers: events.some(({ receiver }) => receiver !== undefined),
     ...(options.totalView !== undefined && { totalView: options.totalView }),
     ...(options.balanceView !== undefined && { balanceView: options.balanceView }),
   });

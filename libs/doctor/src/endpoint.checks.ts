@@ -1,4 +1,5 @@
 import {
+  ChainReader,
   endpointName,
   ExecutionRevertedError,
   isTransient,
@@ -21,6 +22,8 @@ import { type Staking, type Subject } from './subject.js';
 const AHEAD_SECONDS = 30;
 /** Largest tested range of `eth_getLogs`, in blocks; providers rarely allow more. */
 const MOST_BLOCKS = 10_000;
+/** Newest blocks among which skipped heights are looked for. */
+const PROBED_BLOCKS = 128n;
 /** With smaller ranges, the first sync of a long chain takes days. */
 const SMALL_RANGE = 100;
 const STATE_DEPTHS = [1_000_000n, 100_000n, 10_000n, 1000n, 128n, 0n] as const;
@@ -53,6 +56,7 @@ function endpointCheck(title: string, index: number): Check {
         ask: finalityAnswer,
         remedy: 'Where the chain has no such blocks, set FINALITY=depth:<blocks>.',
       },
+      { title: `${title}: heights`, ask: heightsAnswer },
       { title: `${title}: logs`, ask: logsAnswer },
       {
         title: `${title}: old logs`,
@@ -134,9 +138,25 @@ class Endpoint {
     const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const { value, error } = await this.ask('eth_getLogs', filter);
     if (error === undefined) {
-      return Array.isArray(value) ? undefined : { why: 'answers with something else than a list' };
+      // Some nodes answer null where there are no logs.
+      return Array.isArray(value) || value === null
+        ? undefined
+        : { why: 'answers with something else than a list' };
     }
     return { why: reasonOf(error), proposedBlocks: nextSizeAfter(error, from) };
+  }
+
+  /** A block at or soon after `from` whose logs the endpoint has pruned. */
+  async lostLogs(from: bigint): Promise<bigint | undefined> {
+    const reader = new ChainReader(this.subject.pool);
+    return (await reader.endpointsWithoutLogs(from, [this.name])).get(this.name);
+  }
+
+  /** One of the newest heights that the chain skips. */
+  async skippedHeight(): Promise<bigint | undefined> {
+    const { number } = this.latest;
+    const from = number > PROBED_BLOCKS ? number - PROBED_BLOCKS : 0n;
+    return new ChainReader(this.subject.pool).skippedHeight(from, number, this.name);
   }
 
   /** The reason why the endpoint does not give the state of a block; undefined where it does. */
@@ -256,9 +276,21 @@ async function oldLogsAnswer(endpoint: Endpoint): Promise<Answer | undefined> {
     return undefined;
   }
   const refused = await endpoint.refusesLogs(startBlock, startBlock + BigInt(range) - 1n);
-  return refused === undefined
+  if (refused !== undefined) return warning(`not those of block ${startBlock}: ${refused.why}`);
+  const lost = await endpoint.lostLogs(startBlock);
+  return lost === undefined
     ? ok(`from block ${startBlock} on`)
-    : warning(`not those of block ${startBlock}: ${refused.why}`);
+    : warning(`not those of block ${lost}: pruned, and answered with an empty list`);
+}
+
+/** The indexer needs a block at every height. */
+async function heightsAnswer(endpoint: Endpoint): Promise<Answer | undefined> {
+  const skipped = await endpoint.skippedHeight();
+  if (skipped === undefined) return undefined;
+  return fault(
+    `the chain has no block ${skipped}, although it has later ones`,
+    'Chains that skip heights, such as Filecoin, are not supported.',
+  );
 }
 
 /**

@@ -111,6 +111,8 @@ async function audit(
       endpoints: nodes.map(({ name }) => name),
       verifyChainId: () => Promise.resolve(),
       headers: () => Promise.resolve([]),
+      findsZeroHolding: () => Promise.resolve(false),
+      totalWithZero: () => Promise.resolve(undefined),
       stakeTotal: (_block: unknown, options?: FigureOptions) =>
         Promise.resolve(totalOf(nodeFor(options).says)),
       stakeBalances: async (wallets: readonly Address[], _: unknown, options?: FigureOptions) => {

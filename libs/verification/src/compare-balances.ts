@@ -79,10 +79,15 @@ export async function compareBalances(
     onProgress(`${wallets} wallets read, ${comparison.compared ?? 'none'} compared`);
     if (page.length === PAGE && pace.pauseMs > 0) await sleep(pace.pauseMs);
   }
-  const contract =
-    total === undefined || total.figure === indexed
-      ? total?.figure
-      : await confirmFigure(question, total.endpoint, askTotal);
+  const isOther = total !== undefined && total.figure !== indexed;
+  // Totals are confirmed without what the zero address holds.
+  if (isOther) await askPatiently(question, () => reader.findsZeroHolding(block));
+  const confirmed = isOther
+    ? await confirmFigure(question, total.endpoint, askTotal)
+    : total?.figure;
+  const withZero = confirmed === indexed ? undefined : await reader.totalWithZero(block);
+  // Some contracts leave the zero address out of their total themselves.
+  const contract = withZero?.total === indexed ? indexed : confirmed;
   const { compared, isComplete, differences } = comparison;
   return {
     block,

@@ -6,12 +6,13 @@
  * Only verified ranges whose parent is the indexed head are written, each with the new head in one transaction. A crash
  * at any moment therefore leaves a consistent index.
  */
-import { type ChainReader } from '#libs/chain';
+import { type ChainReader, isBlockMissing } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
 import { type WritingLead } from '../apply/index-writer.js';
 import { findFork, type RangeApplier } from '../apply/range-applier.js';
 import { type IndexOptions, verifiedUpTo } from '../index-options.js';
+import { requireEveryHeight } from '../setup/index-preparation.js';
 import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
 import { type VerificationPolicy } from '../verify/verification-policy.js';
 import { type VerifiedRange } from '../verify/verified-range.js';
@@ -118,10 +119,22 @@ export class IndexLoop {
   private async advance(lead: WritingLead, to: bigint, heads: ChainHeads): Promise<TurnOutcome> {
     if (!(await this.isHeadOnChain(lead, heads))) return this.undoReorganisation(lead);
     const missing = { from: lead.writer.head.number + 1n, to };
-    for await (const range of this.ranges.stream(missing, heads.finalised.number, lead.signal)) {
-      if (!(await this.write(lead, range, heads))) return 'more';
+    try {
+      for await (const range of this.ranges.stream(missing, heads.finalised.number, lead.signal)) {
+        if (!(await this.write(lead, range, heads))) return 'more';
+      }
+    } catch (error) {
+      if (isBlockMissing(error)) await this.requireEveryHeight(lead, to);
+      throw error;
     }
     return this.checkLevel(lead, heads);
+  }
+
+  /** A block is missing below the newest one: the chain may skip its height. @throws PermanentError */
+  private async requireEveryHeight({ writer }: WritingLead, newest: bigint): Promise<void> {
+    const { number: from } = writer.stored.head;
+    const last = from + BigInt(this.options.maxRangeBlocks);
+    await requireEveryHeight(this.reader, { from, to: last < newest ? last : newest });
   }
 
   /** Writes a range that follows the indexed head. False where the index was rolled back instead. */

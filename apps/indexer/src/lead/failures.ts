@@ -1,14 +1,26 @@
 import { PermanentError } from '#libs/domain';
 
 /**
- * Codes of errors that rest on what a node answered, or on what this process remembers. Such a finding halts the index
- * only when it was made several times.
+ * Codes of errors that rest on what a node answered, or on what this process remembers. Such a finding halts the index,
+ * or ends a start, only when it was made several times.
  */
 export const FINDINGS: ReadonlySet<string> = new Set([
+  'CHAIN_SKIPS_HEIGHTS',
   'DEEP_REORGANISATION',
   'EVENTS_IN_DOUBT',
   'NEGATIVE_BALANCE',
+  'NO_CONTRACT',
+  'RPC_CHAIN_MISMATCH',
+  'RPC_EXECUTION_REVERTED',
+  'STAKE_EVENT_MISMATCH',
+  'STAKE_VIEW_MISMATCH',
+  'STAKE_VIEW_UNANSWERED',
+  'START_BLOCK_AHEAD',
+  'TOKEN_CHANGED',
+  'TOKEN_DISPUTED',
+  'TOKEN_UNREADABLE',
   'TOTAL_MISMATCH',
+  'VERIFICATION_IMPOSSIBLE',
   'WALLET_MISMATCH',
   'WRONG_WALLET_STATE',
 ]);

@@ -72,16 +72,21 @@ export class Supervisor {
     }
   }
 
-  /** Retries until `work` succeeds. Undefined where `signal` aborts first. */
+  /**
+   * Retries until `work` succeeds. Undefined where `signal` aborts first.
+   * @throws PermanentError; one that rests on the nodes' answers only when it was confirmed
+   */
   private async retry<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    const failures = new Failures();
     const stopped = (): boolean => signal.aborted;
-    for (let failures = 1; !stopped(); failures++) {
+    while (!stopped()) {
       try {
         return await work();
       } catch (error) {
         if (stopped()) return undefined;
-        if (error instanceof PermanentError) throw error;
-        await this.waitAfter(error, failures, signal);
+        failures.add(error);
+        if (error instanceof PermanentError && failures.isConfirmed(error)) throw error;
+        await this.waitAfter(error, failures.inARow, signal);
       }
     }
     return undefined;

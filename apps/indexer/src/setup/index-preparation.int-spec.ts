@@ -54,6 +54,9 @@ function readerBehind(other: IndexOptions): ChainReader {
       return { symbol: 'LOW', decimals: 18 };
     },
     heads: () => Promise.resolve({ endpoint: 'node#1', latest: BLOCK, finalised: BLOCK }),
+    skippedHeight: () => Promise.resolve(undefined),
+    endpointsWithoutLogs: () => Promise.resolve(new Map()),
+    endpointsWithLogs: () => Promise.resolve(['node#1']),
     stakeTotal: () => Promise.resolve(0n),
     stakeBalances: () => Promise.resolve([0n]),
     endpoints: ['node#1'],

@@ -3,6 +3,7 @@
  * contracts exist, and the database holds either no index or one made with the same settings.
  */
 import {
+  type BlockRange,
   type ChainReader,
   chooseVerification,
   computeUnitsOf,
@@ -12,7 +13,7 @@ import {
   type Verification,
 } from '#libs/chain';
 import { fingerprintOf, type IndexState, type IndexStore, requireSameSettings } from '#libs/db';
-import { type BlockRef, PermanentError } from '#libs/domain';
+import { type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
@@ -103,6 +104,8 @@ export class IndexPreparation {
         'START_BLOCK_AHEAD',
         `STAKE_START_BLOCK: block ${options.firstBlock - 1n} does not exist on chain ${options.chainId} yet.`,
       );
+    await this.requireChain();
+    await this.requireLogs();
     const token = await reader.token(options.tokenContract);
     const made = await store.create({
       fingerprint: fingerprintOf(settings),
@@ -118,6 +121,27 @@ export class IndexPreparation {
     requireSameSettings(made, settings);
     logger.info({ firstBlock: options.firstBlock, ...token }, 'A new index begins');
     return { head: made.head, past: made.head };
+  }
+
+  /** Looks at the newest final blocks. @throws PermanentError where the chain skips heights */
+  private async requireChain(): Promise<void> {
+    const { number } = (await this.reader.heads()).finalised;
+    const from = number > PROBED_BLOCKS ? number - PROBED_BLOCKS : 0n;
+    await requireEveryHeight(this.reader, { from, to: number });
+  }
+
+  /** Names endpoints that have pruned their logs, before a sync finds out. @throws RetryableError where all have */
+  private async requireLogs(): Promise<void> {
+    const { reader, options } = this;
+    this.reportStep('looking for the logs of the first blocks');
+    const lacking = await reader.endpointsWithoutLogs(options.firstBlock);
+    if (lacking.size < reader.endpoints.length) return;
+    const texts = [...lacking].map(
+      ([endpoint, block]) =>
+        `${endpoint} has pruned its logs: it answers with none for block ${block}, whose header shows some.`,
+    );
+    const remedy = 'Add an endpoint with the logs of all blocks to RPC_URLS.';
+    throw new RetryableError('LOGS_PRUNED', `${texts.join(' ')} ${remedy}`);
   }
 
   private async requireContracts(): Promise<void> {
@@ -157,6 +181,22 @@ export class IndexPreparation {
       );
     }
   }
+}
+
+/** Final blocks that are looked at before a sync. */
+const PROBED_BLOCKS = 128n;
+
+/** @throws PermanentError where the chain skips a height of the range */
+export async function requireEveryHeight(
+  reader: ChainReader,
+  { from, to }: BlockRange,
+): Promise<void> {
+  const skipped = await reader.skippedHeight(from, to);
+  if (skipped === undefined) return;
+  throw new PermanentError(
+    'CHAIN_SKIPS_HEIGHTS',
+    `The chain has no block ${skipped}, although it has later ones. Chains that skip heights, such as Filecoin, are not supported.`,
+  );
 }
 
 /** A sync of at most this many blocks takes seconds and is not announced. */

@@ -56,6 +56,8 @@ export class TotalCheck {
       return { kind: 'agreed', range };
     }
     if (contractTotal === indexed) return { kind: 'agreed', range };
+    await this.requireRightTotal(answer.head);
+    await this.requireZeroInTotal(range, state);
     const told = { figure: contractTotal, endpoint: totalBy ?? '' };
     if (await this.isContradicted(answer.head, told, indexed, options.signal)) {
       return { kind: 'agreed', range: { ...range, contractTotal: indexed } };
@@ -76,6 +78,7 @@ export class TotalCheck {
     const { head } = state;
     const told = await askFigure((said) => reader.stakeTotal(head, said));
     if (told === undefined || told.figure === state.total) return undefined;
+    await this.requireRightTotal(head);
     if (await this.isContradicted(head, told, state.total, signal)) return undefined;
     const shown = { to: head.number, endpoint: reader.endpoints.join(', ') };
     return this.rollbackTarget(state, shown, told.figure, signal);
@@ -106,6 +109,39 @@ export class TotalCheck {
       'Events up to here are missing or wrong, and none of these blocks is vouched for yet: reading them again',
     );
     return to;
+  }
+
+  /** @throws RetryableError where totals must be read again, without what the zero address holds */
+  private async requireRightTotal(block: BlockRef): Promise<void> {
+    if (!(await this.reader.findsZeroHolding(block))) return;
+    throw new RetryableError(
+      'ZERO_ADDRESS_HOLDS',
+      `At block ${block.number} the zero address holds a part of the contract's total, and has no balance in the index: reading the totals without it`,
+    );
+  }
+
+  /**
+   * Some contracts leave the zero address out of their total themselves. That counts only where it is proven: by a
+   * verified head at which the zero address holds something, or by events that explain all that it holds.
+   * @throws RetryableError where totals must be read again, as the contract tells them
+   */
+  private async requireZeroInTotal(range: VerifiedRange, state: IndexState): Promise<void> {
+    const { reader } = this;
+    const { answer, delta } = range;
+    const end = await reader.totalWithZero(answer.head);
+    if (!end || end.held === 0n || end.total !== state.total + delta) return;
+    const before = await reader.totalWithZero(state.head);
+    if (!before) return;
+    const isProven =
+      before.held > 0n
+        ? state.verifiedNumber === state.head.number && before.total === state.total
+        : answer.burnt === end.held;
+    if (!isProven) return;
+    reader.leaveZeroInTotal();
+    throw new RetryableError(
+      'ZERO_ADDRESS_EXCLUDED',
+      `By block ${answer.to} the contract leaves the zero address out of its total: reading the totals as it tells them`,
+    );
   }
 
   private requireTotal({ to }: RangeAnswer, { final }: MendOptions): void {

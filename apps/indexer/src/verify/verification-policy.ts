@@ -62,6 +62,7 @@ export class VerificationPolicy {
       headers: isFinal ? 'events' : 'all',
       latestSeconds,
       recheckEventBlocks: !isFinal && (mode === 'wallets' || mode === 'none'),
+      isVouchedFor: mode !== 'none' || this.hasOtherProvider,
       patienceMs: Infinity,
       signal,
     };

@@ -55,6 +55,7 @@ export function joinRanges(
       ...joinAnswers(before, after),
       endpoint: before.endpoint,
       isProven: before.isProven && after.isProven,
+      burnt: before.burnt + after.burnt,
       events: before.events + after.events,
       bytes,
     },
@@ -71,12 +72,12 @@ export function deltaOf({ blocks, to }: RangeAnswer): bigint {
   return totalAt(0n, blocks, to);
 }
 
-/** Time and effects of one block as text, equal for equal events in the same order; empty where nothing happened. */
+/** Time and effects of one block as text, equal for equal events in any order; empty where nothing happened. */
 export function effectsOf(blocks: readonly BlockDeltas[], number: bigint): string {
   const block = blocks.find(({ blockNumber }) => blockNumber === number);
   if (!block) return '';
   const deltas = block.deltas.map(({ wallet, amount }) => `${wallet} ${amount}`);
-  return `at ${block.timestampSeconds}: ${deltas.join(', ')}`;
+  return `at ${block.timestampSeconds}: ${deltas.sort().join(', ')}`;
 }
 
 /**

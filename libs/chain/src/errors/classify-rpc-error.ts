@@ -1,20 +1,5 @@
 import { retryAfterMs as parse } from '#libs/platform';
-import {
-  ANSWER_TOO_LARGE,
-  BATCH_TOO_LARGE,
-  BLOCK_OUT_OF_RANGE,
-  INTERNAL_ERROR,
-  NODE_BEHIND,
-  RANGE_FOR_CERTAIN,
-  RANGE_INVALID,
-  RANGE_TOO_LARGE,
-  RATE_LIMIT_CODES,
-  RATE_LIMITED,
-  REVERTED,
-  STATE_UNAVAILABLE,
-  TIMED_OUT,
-  UNAVAILABLE,
-} from './known-messages.js';
+import { BLOCK_OUT_OF_RANGE, KNOWN_ERRORS, type Meaning, RANGE_INVALID } from './known-messages.js';
 import { redact } from './redact.js';
 import {
   BatchTooLargeError,
@@ -51,37 +36,54 @@ export function classifyRpcError(
   const { code, message, data } = partsOf(error);
   const details = textOf(data);
   const text = `${message} ${details}`.toLowerCase().slice(0, 2000);
-  const says = (list: readonly string[]): boolean => list.some((part) => text.includes(part));
-  const grows = growsWithRange(context.call.method);
   const what = `${context.call.method} failed: ${redact(message || details, context.secrets)}${code === undefined ? '' : ` (${code})`}`;
   const options = { endpoint: context.endpoint };
-
-  if (says(STATE_UNAVAILABLE) || isPrunedHeight(text))
-    return new StateUnavailableError(what, options);
-  if (says(NODE_BEHIND)) return new NodeBehindError(what, options);
-  if (ANSWER_TOO_LARGE.test(text)) return rangeTooLarge(text, what, data, context);
+  const grows = growsWithRange(context.call.method);
   const mayBeRange = grows && !RANGE_INVALID.test(text);
-  if (mayBeRange && RANGE_FOR_CERTAIN.test(text)) return rangeTooLarge(text, what, data, context);
-  if (code === -32010 || says(BATCH_TOO_LARGE)) {
-    return new BatchTooLargeError(what, { ...options, limit: batchLimit(text) });
+  switch (meaningOf(text, code, mayBeRange)) {
+    case 'state unavailable':
+      return new StateUnavailableError(what, options);
+    case 'node behind':
+      return new NodeBehindError(what, options);
+    case 'range too large':
+      return rangeTooLarge(text, what, data, context);
+    case 'batch too large':
+      return new BatchTooLargeError(what, { ...options, limit: batchLimit(text) });
+    case 'rate limit':
+      return rateLimited(what, data, context);
+    case 'timeout':
+      return new RpcTimeoutError(what, options);
+    case 'reverted':
+      return new ExecutionRevertedError(what, options);
+    case 'limit': {
+      // Only an error that asks to wait means the rate.
+      const limited = rateLimited(what, data, context, true);
+      const isRange = grows && code === -32005 && limited.retryAfterMs === undefined;
+      return isRange ? new RangeTooLargeError(what, options) : limited;
+    }
+    case 'unavailable':
+      return new TransportError(what, { ...options, sizeMayExplain: grows });
+    case undefined: {
+      const sizeMayExplain = mayBeRange && code !== -32601;
+      return new RpcRefusedError(what, { ...options, rpcCode: code, sizeMayExplain });
+    }
   }
-  if (RATE_LIMIT_CODES.includes(code) || says(RATE_LIMITED)) {
-    return rateLimited(what, data, context);
-  }
-  if (mayBeRange && RANGE_TOO_LARGE.test(text)) return rangeTooLarge(text, what, data, context);
-  if (says(TIMED_OUT)) return new RpcTimeoutError(what, options);
-  if (code === 3 || says(REVERTED)) return new ExecutionRevertedError(what, options);
-  if (code === -32005 || code === -32001) {
-    // "Limit exceeded" does not say which limit; only an error that asks to wait means the rate.
-    const limited = rateLimited(what, data, context);
-    const isRange = grows && code === -32005 && limited.retryAfterMs === undefined;
-    return isRange ? new RangeTooLargeError(what, options) : limited;
-  }
-  if (says(UNAVAILABLE) || INTERNAL_ERROR.test(text)) {
-    return new TransportError(what, { ...options, sizeMayExplain: grows });
-  }
-  const sizeMayExplain = mayBeRange && code !== -32601;
-  return new RpcRefusedError(what, { ...options, rpcCode: code, sizeMayExplain });
+}
+
+/** @param text in lower case */
+function meaningOf(
+  text: string,
+  code: number | undefined,
+  mayBeRange: boolean,
+): Meaning | undefined {
+  if (isPrunedHeight(text)) return 'state unavailable';
+  return KNOWN_ERRORS.find(
+    ({ says = [], matches, codes = [], isOfRanges = false }) =>
+      (mayBeRange || !isOfRanges) &&
+      (says.some((part) => text.includes(part)) ||
+        matches?.test(text) === true ||
+        (code !== undefined && codes.includes(code))),
+  )?.means;
 }
 
 /** Whether the node has the block of this height, and yet not its state. */
@@ -111,11 +113,16 @@ function textOf(data: unknown): string {
   return isRecord(data) ? JSON.stringify(data) : '';
 }
 
-function rateLimited(what: string, data: unknown, context: RpcErrorContext): RateLimitedError {
+function rateLimited(
+  what: string,
+  data: unknown,
+  context: RpcErrorContext,
+  isVague = false,
+): RateLimitedError {
   const backoff = isRecord(data) ? nested(data, 'backoff_seconds') : undefined;
   const retryAfterMs =
     context.retryAfterMs ?? (typeof backoff === 'number' ? Math.max(0, backoff * 1000) : undefined);
-  return new RateLimitedError(what, { endpoint: context.endpoint, retryAfterMs });
+  return new RateLimitedError(what, { endpoint: context.endpoint, retryAfterMs, isVague });
 }
 
 /** Infura puts its advice into the data itself, or into its `rate`. */

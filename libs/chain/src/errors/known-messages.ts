@@ -5,7 +5,7 @@
  */
 
 /** geth, nethermind, besu, erigon, reth, parity and proxies in front of them: the state or history was pruned. */
-export const STATE_UNAVAILABLE = [
+const STATE_UNAVAILABLE = [
   'missing trie node',
   'historical state',
   'no state available',
@@ -30,7 +30,7 @@ export const STATE_UNAVAILABLE = [
 export const BLOCK_OUT_OF_RANGE = /block height is (\d+) but requested was (\d+)/;
 
 /** The node does not know the block (yet). */
-export const NODE_BEHIND = [
+const NODE_BEHIND = [
   'header not found',
   'block not found',
   'unknown block',
@@ -50,9 +50,11 @@ export const NODE_BEHIND = [
   'invalid block height',
   'block hash not found',
   'blockhash) cannot be found',
+  // Lotus, for a height that the chain skips
+  'null round',
 ];
 
-export const BATCH_TOO_LARGE = [
+const BATCH_TOO_LARGE = [
   'batch too large',
   'batch request was too large',
   'batch size',
@@ -66,7 +68,7 @@ export const BATCH_TOO_LARGE = [
 ];
 
 /** Too much traffic, or no credit left. Both pass with time, not with a smaller range. */
-export const RATE_LIMITED = [
+const RATE_LIMITED = [
   'rate limit',
   'rate-limit',
   'ratelimit',
@@ -93,12 +95,10 @@ export const RATE_LIMITED = [
 ];
 
 /** Codes that mean nothing but a rate limit: QuickNode, TheRPC and several public gateways. */
-export const RATE_LIMIT_CODES: readonly (number | undefined)[] = [
-  429, -32007, -32012, -32016, -32029,
-];
+const RATE_LIMIT_CODES: readonly number[] = [429, -32007, -32012, -32016, -32029];
 
 /** The node, or the gateway before it, reports that it cannot answer now. */
-export const UNAVAILABLE = [
+const UNAVAILABLE = [
   'temporary internal error',
   'temporarily unavailable',
   'service unavailable',
@@ -116,17 +116,11 @@ export const UNAVAILABLE = [
 ];
 
 /** The whole text of an error without any details. */
-export const INTERNAL_ERROR = /^internal (?:json-rpc )?error\.?\s*$/;
+const INTERNAL_ERROR = /^internal (?:json-rpc )?error\.?\s*$/;
 
-export const TIMED_OUT = [
-  'timeout',
-  'timed out',
-  'deadline exceeded',
-  'took too long',
-  'took longer',
-];
+const TIMED_OUT = ['timeout', 'timed out', 'deadline exceeded', 'took too long', 'took longer'];
 
-export const REVERTED = [
+const REVERTED = [
   'revert',
   'vm exception',
   'vm execution error',
@@ -143,13 +137,51 @@ export const RANGE_INVALID =
   /invalid (?:block )?range(?!.*(?:limit|exceed|max|bigger|too ))|from ?block (?:is )?(?:larger|greater|higher|after|above)/;
 
 /** Texts that name the range itself, so that words about plans and limits beside it do not mean a rate limit. */
-export const RANGE_FOR_CERTAIN =
+const RANGE_FOR_CERTAIN =
   /blocks? range|range limit|range is too|requested range|range is over|[\d,]+k? (?:blocks? )?range|more than [\d,]+ (?:results|logs)/;
 
 /** Refusals of eth_getLogs for size. Matched after the lists above. */
-export const RANGE_TOO_LARGE =
+const RANGE_TOO_LARGE =
   /\brange\b.{0,40}(?:limit|exceed|too |max|over|bigger|larger|greater|wide)|(?:limit|exceed|max|up to|smaller|narrow|reduce).{0,40}\brange\b|\branges over\b|too many (?:blocks|logs|results)|more than [\d,]+ (?:results|logs|blocks)|max(?:imum)? (?:results|logs|blocks)|(?:response|result|query|log)s? ?(?:set |size )?(?:is |was )?(?:too (?:big|large)|exceed)|size exceeded|query set is too large|narrow (?:down )?your filter|exceeds? (?:the )?max|blocks distance|blocks are not supported|limit the query|query limit|up to an? [\d,]+k? block|limited to [\d,]+k? blocks/;
 
 /** An answer of any method that is too large to send: geth, jsonrpsee. */
-export const ANSWER_TOO_LARGE =
+const ANSWER_TOO_LARGE =
   /(?:batch )?response (?:is |was )?too (?:big|large)|response size (?:limit|exceed)/;
+
+export type Meaning =
+  | 'state unavailable'
+  | 'node behind'
+  | 'range too large'
+  | 'batch too large'
+  | 'rate limit'
+  /** A limit that is not named: of the rate, or of the size. */
+  | 'limit'
+  | 'timeout'
+  | 'reverted'
+  | 'unavailable';
+
+interface KnownError {
+  readonly means: Meaning;
+  /** One of these texts is in the message or its data, in lower case. */
+  readonly says?: readonly string[];
+  readonly matches?: RegExp;
+  readonly codes?: readonly number[];
+  /** Counts for requests that grow with their range only, and where the range itself is valid. */
+  readonly isOfRanges?: true;
+}
+
+/** What refusals mean: the first row that fits counts. The texts and their sources are above. */
+export const KNOWN_ERRORS: readonly KnownError[] = [
+  { means: 'state unavailable', says: STATE_UNAVAILABLE },
+  { means: 'node behind', says: NODE_BEHIND },
+  { means: 'range too large', matches: ANSWER_TOO_LARGE },
+  { means: 'range too large', matches: RANGE_FOR_CERTAIN, isOfRanges: true },
+  { means: 'batch too large', says: BATCH_TOO_LARGE, codes: [-32010] },
+  { means: 'rate limit', says: RATE_LIMITED, codes: RATE_LIMIT_CODES },
+  { means: 'range too large', matches: RANGE_TOO_LARGE, isOfRanges: true },
+  { means: 'timeout', says: TIMED_OUT },
+  { means: 'reverted', says: REVERTED, codes: [3] },
+  // -32005 is "limit exceeded" and -32001 "resource unavailable": both are sent for rates and for sizes.
+  { means: 'limit', codes: [-32005, -32001] },
+  { means: 'unavailable', says: UNAVAILABLE, matches: INTERNAL_ERROR },
+];

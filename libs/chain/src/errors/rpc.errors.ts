@@ -52,13 +52,19 @@ export class RangeTooLargeError extends RpcError {
 
 export class RateLimitedError extends RpcError {
   readonly retryAfterMs: number | undefined;
+  /** The refusal names no rate, so that a limit of another kind may be meant. */
+  readonly isVague: boolean;
 
   constructor(
     what: string,
-    options: RpcErrorOptions & { readonly retryAfterMs?: number | undefined },
+    options: RpcErrorOptions & {
+      readonly retryAfterMs?: number | undefined;
+      readonly isVague?: boolean;
+    },
   ) {
     super('RPC_RATE_LIMITED', what, options);
     this.retryAfterMs = options.retryAfterMs;
+    this.isVague = options.isVague ?? false;
   }
 }
 
@@ -68,6 +74,9 @@ export class NodeBehindError extends RpcError {
     super('RPC_NODE_BEHIND', what, options);
   }
 }
+
+/** The node has no block for a tag such as `finalized`. */
+export class TagUnknownError extends NodeBehindError {}
 
 /**
  * The endpoint's statement about its final block cannot be true. Another endpoint may be asked; this one is not asked
@@ -93,6 +102,13 @@ export class MalformedAnswerError extends RpcError {
   }
 }
 
+/** The answer is valid by itself, and contradicts that of another endpoint. Either may be wrong. */
+export class AnswersDifferError extends RpcError {
+  constructor(what: string, options: RpcErrorOptions) {
+    super('RPC_ANSWERS_DIFFER', what, options);
+  }
+}
+
 /** No answer: connection refused or reset, DNS, TLS, 5xx, or a node that reports that it cannot answer now. */
 export class TransportError extends RpcError {
   constructor(what: string, options: RpcErrorOptions, code = 'RPC_TRANSPORT') {
@@ -108,6 +124,32 @@ export class UnreachableError extends TransportError {}
 
 /** HTTP 503: the endpoint is too busy, mostly for any request, now and then because of this one. */
 export class OverloadedError extends TransportError {}
+
+/** A failure that repeats for the same range while the endpoint answers a small request: the range is too large for it. */
+export class SizeRefusedError extends TransportError {
+  constructor(cause: RpcError) {
+    const { endpoint, httpStatus } = cause;
+    const what = cause.message.replace(`${endpoint}: `, '');
+    super(what, { endpoint, httpStatus, cause, sizeMayExplain: true }, cause.code);
+  }
+}
+
+/** The endpoint is left out, because none of its latest answers of this kind was valid. */
+export class EndpointLeftOutError extends TransportError {
+  constructor(method: string, cause: RpcError) {
+    const { endpoint } = cause;
+    const what = `left out, as its answers to ${method} are not valid: ${cause.message.replace(`${endpoint}: `, '')}`;
+    super(what, { endpoint, cause }, 'RPC_ENDPOINT_LEFT_OUT');
+  }
+}
+
+/** The node has a block and not its logs: as if it were not there for this block. */
+export class LogsPrunedError extends TransportError {
+  constructor(block: bigint, options: RpcErrorOptions) {
+    const what = `has no logs of block ${block.toString()}, although its own header shows that there are some, nor the receipts: it has pruned them`;
+    super(what, options, 'RPC_LOGS_PRUNED');
+  }
+}
 
 /** No complete answer within the timeout, or the node itself gave up. */
 export class RpcTimeoutError extends TransportError {
@@ -144,6 +186,13 @@ export class RpcRefusedError extends RpcError {
     super('RPC_REFUSED', what, options);
     this.rpcCode = options.rpcCode;
   }
+}
+
+/**
+ * Whether the answer is invalid by itself, whatever other endpoints answer: only the endpoint that gave it is wrong.
+ */
+export function isInvalidAnswer(error: unknown): error is RpcError {
+  return error instanceof MalformedAnswerError || error instanceof TagUnknownError;
 }
 
 /** Whether a retry of the same request may well succeed. */
@@ -190,6 +239,35 @@ export function sizeFailureIn(error: unknown): RpcError | undefined {
     : undefined;
 }
 
+/** Whether no endpoint gave a valid answer, and each gave one. */
+export function isNeverValid(error: unknown): boolean {
+  return (
+    error instanceof AllEndpointsFailedError &&
+    error.failures.length > 0 &&
+    error.failures.every(isInvalidAnswer)
+  );
+}
+
+/** Whether every endpoint answered, and lacks a block or gives another one in its place. */
+export function isBlockMissing(error: unknown): boolean {
+  const lacksBlock = (failure: RpcError): boolean =>
+    failure instanceof NodeBehindError || failure instanceof MalformedAnswerError;
+  return (
+    error instanceof AllEndpointsFailedError &&
+    error.failures.length > 0 &&
+    error.failures.every(lacksBlock)
+  );
+}
+
+/** Whether every endpoint answered, and none has what was asked for. */
+export function isNothingThere(error: unknown): boolean {
+  return (
+    error instanceof AllEndpointsFailedError &&
+    error.failures.length > 0 &&
+    error.failures.every((failure) => failure instanceof StateUnavailableError)
+  );
+}
+
 /** Two endpoints differ about a final block. One of them is wrong, so nothing is done that rests on either. */
 export class EndpointsDisagreeError extends RetryableError {
   constructor(message: string) {
@@ -216,6 +294,16 @@ export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined
     return await asked;
   } catch (error) {
     if (error instanceof AllEndpointsFailedError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined where the endpoints do not answer this question, for any reason. */
+export async function unlessRpcFails<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof AllEndpointsFailedError || error instanceof RpcError) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@
  * same request can read.
  */
 import { type BlockDeltas, type BlockHeader } from '#libs/domain';
-import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { AnswersDifferError, MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/stake-views.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
@@ -38,8 +38,9 @@ export interface Comparison {
 }
 
 /**
- * Makes one request, and another one for headers where logs have no times and the answer does not prove them.
- * @throws NodeBehindError where the node has another block at the end of the range, or none yet; MalformedAnswerError
+ * Makes one request, and another one for headers where logs have no times and the answer does not prove them, or have
+ * other times than the answer.
+ * @throws NodeBehindError where the node has another block at the end of the range, or none yet; AnswersDifferError
  * where it dates that block otherwise
  */
 export async function compareRange(
@@ -48,22 +49,22 @@ export async function compareRange(
   reader: RangeReader,
   { total, tag }: ComparisonQuestion,
 ): Promise<Comparison> {
-  const { results } = await session.batch([
-    { method: 'eth_getLogs', params: [reader.filter.forRange(answer.from, answer.to)] },
+  const { logs, others } = await reader.ask(session, answer, [
     headerCall(answer.to),
     ...(tag === undefined ? [] : [tagCall(tag)]),
     ...(total?.at(toQuantity(answer.to)) ?? []),
   ]);
-  const [logs, last, final] = results;
+  const [last, final] = others;
   const headers = readHeaders([answer.to], last ? [last] : [], session);
   for (const header of headers) requireSame(header, answer, session);
-  const { blocks } = reader.read(valueOf(logs), { session, range: answer, headers });
+  const { blocks } = reader.read(logs, { session, range: answer, headers });
   adoptTimes(session, answer, blocks);
+  forgetOtherTimes(answer, blocks);
   await readTimes(session, blocks);
   return {
     endpoint: session.endpoint,
     differing: differingBlocks(answer.blocks, blocks),
-    total: total?.sumOf(results.slice(tag === undefined ? 2 : 3)),
+    total: total?.sumOf(others.slice(tag === undefined ? 1 : 2)),
     finalised: tag && parseHeader(valueOf(final), session),
   };
 }
@@ -79,7 +80,7 @@ function requireSame(
   }
   if (header.timestampSeconds !== head.timestampSeconds) {
     const what = `dates ${block} ${header.timestampSeconds} (Unix seconds), ${first} dates it ${head.timestampSeconds}`;
-    throw new MalformedAnswerError(what, session);
+    throw new AnswersDifferError(what, session);
   }
 }
 
@@ -100,6 +101,20 @@ function adoptTimes(
   }
 }
 
+/** Forgets the times of logs that contradict the answer: they are hints, and the header decides. */
+function forgetOtherTimes(answer: RangeAnswer, blocks: readonly BlockLogs[]): void {
+  const known = new Map(
+    answer.blocks.map(({ blockNumber, timestampSeconds }) => [
+      Number(blockNumber),
+      timestampSeconds,
+    ]),
+  );
+  for (const block of blocks) {
+    const told = known.get(block.number);
+    if (told !== undefined && told !== block.timestampSeconds) block.timestampSeconds = undefined;
+  }
+}
+
 /** Reads the headers of this node for the blocks that still have no time. */
 async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Promise<void> {
   const untimed = blocks.filter(({ timestampSeconds }) => timestampSeconds === undefined);
@@ -117,7 +132,7 @@ async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Pro
 }
 
 /**
- * The blocks whose effects, their order, or times differ between two answers about the same blocks of one chain.
+ * The blocks whose effects or times differ between two answers about the same blocks of one chain.
  * @returns ascending
  */
 function differingBlocks(answer: readonly BlockDeltas[], other: readonly BlockLogs[]): bigint[] {
@@ -136,11 +151,18 @@ function differingBlocks(answer: readonly BlockDeltas[], other: readonly BlockLo
 }
 
 function isSame(one: BlockDeltas['deltas'], other: BlockDeltas['deltas']): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ wallet, amount }, index) => {
-      const delta = other[index];
-      return delta?.wallet === wallet && delta.amount === amount;
-    })
-  );
+  if (one.length !== other.length) return false;
+  const isInOrder = one.every(({ wallet, amount }, index) => {
+    const delta = other[index];
+    return delta?.wallet === wallet && delta.amount === amount;
+  });
+  // Nodes number the logs of a block in their own ways, and their order changes no balance at its end.
+  return isInOrder || sortedText(one) === sortedText(other);
+}
+
+function sortedText(deltas: BlockDeltas['deltas']): string {
+  return deltas
+    .map(({ wallet, amount }) => `${wallet} ${amount}`)
+    .sort()
+    .join();
 }

@@ -20,11 +20,22 @@ interface EventLog {
   /** Checked to be `0x` and lower-case hex digits. */
   readonly data: string;
 }
+
+/** What transfers sent to the zero address. */
+interface Burnt {
+  burnt: bigint;
+}
+
+interface Sink {
+  readonly into: StakeDelta[];
+  readonly burnt: Burnt;
+}
+
 type EventLogOfBlock = EventLog & { readonly blockNumber: number };
 
 /** Size of the cache of wallets, so that a million events of a thousand wallets make a thousand strings. */
 const MAX_KNOWN_WALLETS = 100_000;
-const WORD = /^0x[0-9a-f]{64}$/;
+const WORD = /^0x[0-9a-f]{64}$/i;
 const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
 
 export class EventDecoder {
@@ -41,14 +52,19 @@ export class EventDecoder {
   }
 
   /**
-   * Appends the effects of one log. An amount of zero has no effect, and the zero address has no balance.
+   * Appends the effects of one log. An amount of zero has no effect, and the zero address has no balance: what it receives
+   * is added to `burnt`.
    * @returns undefined, or what is malformed about the log
    * @throws EventMismatchError where the log has another layout than the settings say
    */
-  decode(log: EventLogOfBlock, into: StakeDelta[]): string | undefined {
+  decode(
+    log: EventLogOfBlock,
+    into: StakeDelta[],
+    burnt: Burnt = { burnt: 0n },
+  ): string | undefined {
     const topic0 = log.topics[0];
     for (const kind of this.kinds) {
-      if (kind.topic0 === topic0) return this.decodeAs(kind.specs, log, into);
+      if (kind.topic0 === topic0) return this.decodeAs(kind.specs, log, { into, burnt });
     }
     return 'an event we did not ask for';
   }
@@ -56,7 +72,7 @@ export class EventDecoder {
   private decodeAs(
     specs: readonly StakeEventSpec[],
     log: EventLogOfBlock,
-    into: StakeDelta[],
+    sink: Sink,
   ): string | undefined {
     let fits = false;
     for (const spec of specs) {
@@ -67,7 +83,7 @@ export class EventDecoder {
         throw new EventMismatchError(log.blockNumber, spec, found);
       }
       if (spec.where.length > 0 && !matches(spec, log)) continue;
-      const fault = this.apply(spec, log, into);
+      const fault = this.apply(spec, log, sink);
       if (fault !== undefined) return fault;
     }
     const [spec] = specs;
@@ -78,7 +94,7 @@ export class EventDecoder {
     return undefined;
   }
 
-  private apply(spec: StakeEventSpec, log: EventLog, into: StakeDelta[]): string | undefined {
+  private apply(spec: StakeEventSpec, log: EventLog, { into, burnt }: Sink): string | undefined {
     const account = this.wallet(wordAt(log, spec.account));
     if (account === undefined) return 'an account that is not an address';
     const amountWord = wordAt(log, spec.amount);
@@ -91,17 +107,19 @@ export class EventDecoder {
     if (!spec.receiver) return undefined;
     const receiver = this.wallet(wordAt(log, spec.receiver));
     if (receiver === undefined) return 'a receiver that is not an address';
-    if (receiver !== ZERO_ADDRESS) into.push({ wallet: receiver, amount });
+    if (receiver === ZERO_ADDRESS) burnt.burnt += amount;
+    else into.push({ wallet: receiver, amount });
     return undefined;
   }
 
   private wallet(word: string): Address | undefined {
     const known = this.wallets.get(word);
     if (known !== undefined) return known;
-    if (!ADDRESS_WORD.test(word)) return undefined;
+    const lower = word.toLowerCase();
+    if (!ADDRESS_WORD.test(lower)) return undefined;
     if (this.wallets.size >= MAX_KNOWN_WALLETS) this.wallets.clear();
     // Copied through a buffer, so that the short string does not keep the long one in memory.
-    const wallet = `0x${Buffer.from(word.slice(26)).toString('latin1')}` as Address;
+    const wallet = `0x${Buffer.from(lower.slice(26)).toString('latin1')}` as Address;
     this.wallets.set(word, wallet);
     return wallet;
   }
@@ -116,7 +134,7 @@ export function isCounted(events: readonly StakeEventSpec[], log: EventLog): boo
 }
 
 function matches(spec: StakeEventSpec, log: EventLog): boolean {
-  return spec.where.every(({ slot, word }) => wordAt(log, slot).endsWith(word));
+  return spec.where.every(({ slot, word }) => wordAt(log, slot).toLowerCase().endsWith(word));
 }
 
 /** `0x` and 64 hex digits; for a topic, whatever the node sent. */

@@ -5,19 +5,23 @@
 import { type Address } from '#libs/domain';
 import {
   AllEndpointsFailedError,
+  LogsPrunedError,
   LogsWithheldError,
+  MalformedAnswerError,
   RangeTooLargeError,
   sizeFailureIn,
   TransportError,
+  unlessRpcFails,
 } from '../errors/rpc.errors.js';
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/stake-views.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { requireNotAhead } from '../shape/header.js';
+import { EMPTY_BLOOM, type FullHeader, requireNotAhead } from '../shape/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
 import { EventDecoder } from './event-decoder.js';
 import { BloomTrust, LogFilter } from './log-filter.js';
+import { findLostLogs } from './lost-logs.js';
 import {
   type BlockRange,
   type RangeAnswer,
@@ -49,6 +53,12 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
    * missing.
    */
   readonly recheckEventBlocks?: boolean;
+  /**
+   * Whether something else vouches for the events afterwards: a total, balances, or another provider. Otherwise null in
+   * place of an empty list counts only where the headers show that there are no logs, and logs that a second look does
+   * not find are refused.
+   */
+  readonly isVouchedFor?: boolean;
   /** The latest time of the last block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
 }
@@ -67,6 +77,7 @@ export class LogSource {
   private readonly reader: RangeReader;
   private readonly suspects: SuspectBlocks;
   private readonly blooms = new BloomTrust();
+  private readonly saidRemoved = new Set<string>();
 
   constructor(
     private readonly pool: RpcPool,
@@ -109,7 +120,7 @@ export class LogSource {
 
   /**
    * Reads what is new at the chain's tip, in one request, or in two where several blocks are new.
-   * @param options only `avoid`, `recheckEventBlocks`, `latestSeconds` and `signal` are used
+   * @param options only `avoid`, `recheckEventBlocks`, `isVouchedFor`, `latestSeconds` and `signal` are used
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
@@ -142,7 +153,25 @@ export class LogSource {
    * dates it otherwise
    */
   compare(answer: RangeAnswer, options: FetchOptions & ComparisonQuestion): Promise<Comparison> {
-    return this.pool.run((session) => compareRange(session, answer, this.reader, options), options);
+    return this.pool.run(async (session) => {
+      const comparison = await compareRange(session, answer, this.reader, options);
+      const [differing] = comparison.differing;
+      if (differing !== undefined) {
+        await this.requireLogs(session, differing);
+        const asked = { only: answer.endpoint, patienceMs: 0, signal: options.signal };
+        await unlessRpcFails(this.pool.run((first) => this.requireLogs(first, differing), asked));
+      }
+      return comparison;
+    }, options);
+  }
+
+  /** @throws LogsPrunedError where the node has the block without its logs; it is left out from now on */
+  private async requireLogs(session: RpcSession, block: bigint): Promise<void> {
+    const lost = await findLostLogs(session, [block]);
+    if (lost === undefined) return;
+    const error = new LogsPrunedError(lost, session);
+    this.pool.leaveOut('eth_getLogs', error);
+    throw error;
   }
 
   /**
@@ -180,7 +209,7 @@ export class LogSource {
       const reading =
         asked.by === 'receipts'
           ? await this.reader.readByReceipts(session, range)
-          : await this.reader.readByLogs(session, range, asked);
+          : await this.readByLogs(session, range, asked);
       if (asked.by !== 'receipts') await this.verify(session, range, { reading, asked });
       const answer = toRangeAnswer(range, session.endpoint, reading);
       requireNotAhead(answer.head, asked.latestSeconds, session);
@@ -195,6 +224,32 @@ export class LogSource {
     }
   }
 
+  private async readByLogs(
+    session: RpcSession,
+    range: BlockRange,
+    asked: FetchOptions,
+  ): Promise<RangeReading> {
+    const reading = await this.reader.readByLogs(session, range, asked);
+    const isEnough = !reading.isNull || asked.isVouchedFor === true || asked.headers !== 'events';
+    // Only the headers of all blocks can show that there are no logs.
+    return isEnough
+      ? reading
+      : this.reader.readByLogs(session, range, { ...asked, headers: 'all' });
+  }
+
+  /** @throws MalformedAnswerError where null in place of the logs may hide some */
+  private requireNoLogs(
+    session: RpcSession,
+    { from, to }: BlockRange,
+    { headers, isNull }: RangeReading,
+  ): void {
+    const isEmpty = ({ transactions, logsBloom }: FullHeader): boolean =>
+      this.blooms.isFilled || (transactions === 0 && logsBloom === EMPTY_BLOOM);
+    if (!isNull || headers.every(isEmpty)) return;
+    const what = `answered null in place of the logs of blocks ${from.toString()} to ${to.toString()}, and nothing shows that there are none`;
+    throw new MalformedAnswerError(what, session);
+  }
+
   private async verify(
     session: RpcSession,
     range: BlockRange,
@@ -205,7 +260,9 @@ export class LogSource {
     if (this.blooms.recordBlooms(headers, busy)) {
       this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
     }
-    const isAll = asked.headers !== 'events';
+    if (reading.removed > 0) this.warnRemoved(session, reading.removed);
+    if (asked.isVouchedFor !== true) this.requireNoLogs(session, range, reading);
+    const isAll = asked.headers !== 'events' || reading.isNull;
     const looksAtBlooms = isAll && this.blooms.isUseful;
     const hints = looksAtBlooms ? this.hinted(reading) : [];
     const suspects = asked.recheckEventBlocks ? withBusy(reading, hints) : hints;
@@ -219,6 +276,14 @@ export class LogSource {
     if (unseen && head && !this.blooms.isFilled) {
       await this.suspects.verifyEmpty(session, range, { ...asked, head });
     }
+  }
+
+  /** Warns once for each endpoint, because such an endpoint may send removed logs with every answer. */
+  private warnRemoved({ endpoint }: RpcSession, removed: number): void {
+    if (this.saidRemoved.has(endpoint)) return;
+    this.saidRemoved.add(endpoint);
+    const what = `The answer to eth_getLogs has ${removed} logs of replaced blocks, marked as removed. They are left out`;
+    this.pool.warn(endpoint, 'LOGS_REMOVED', what);
   }
 
   /** Blocks whose bloom hints at events that the answer lacks, or denies events that the answer has. */

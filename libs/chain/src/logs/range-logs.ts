@@ -12,9 +12,10 @@ import {
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
 import { type FullHeader, plainHeader, refOf } from '../shape/header.js';
-import { hash, isRecord, quantity, smallQuantity } from '../shape/hex.js';
+import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { type LogFilter } from './log-filter.js';
+import { type LogList } from './log-list.js';
 
 /** Blocks `from` to `to`, both included. */
 export interface BlockRange {
@@ -25,9 +26,11 @@ export interface BlockRange {
 export interface BlockLogs {
   readonly number: number;
   readonly hash: BlockHash;
-  /** From the header, else from the log; undefined where neither has it. */
+  /** From the header; without one, the log's own time, which is a hint. Undefined where neither has it. */
   timestampSeconds: number | undefined;
   readonly deltas: StakeDelta[];
+  /** What transfers sent to the zero address. */
+  burnt: bigint;
   logs: number;
   readonly seen: Set<string>;
 }
@@ -38,6 +41,10 @@ export interface RangeLogs {
   readonly events: number;
   /** Numbers of blocks whose bloom denies logs of the answer. */
   readonly denied: ReadonlySet<number>;
+  /** How many entries the node marked as removed; they do not count. */
+  readonly removed: number;
+  /** The node answered null in place of an empty list. */
+  readonly isNull: boolean;
 }
 
 export interface RangeReading extends RangeLogs {
@@ -62,6 +69,8 @@ export interface RangeAnswer extends BlockRange {
   readonly isProven: boolean;
   /** The contracts' total at the end of `to`, where it was asked for with the logs and answered. */
   readonly total?: bigint | undefined;
+  /** What transfers sent to the zero address. */
+  readonly burnt: bigint;
   readonly events: number;
   /** Decoded bytes of the bodies. */
   readonly bytes: number;
@@ -76,25 +85,77 @@ interface RangeLogsContext extends AtEndpoint {
   readonly headers: ReadonlyMap<number, FullHeader>;
 }
 
-const DATA = /^0x[0-9a-f]*$/;
-
 /**
- * @param logs the result of eth_getLogs, which is not trusted
+ * Nodes order and number logs in their own ways, so that logs are sorted by block, transaction and index, and only a log
+ * at the place of another one is refused.
  * @throws MalformedAnswerError, EventMismatchError
  */
-export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLogs {
-  const list = logList(logs, context);
-  const cursor = new LogCursor(context);
-  for (const log of list) {
-    if (!isRecord(log)) throw malformed('a log is not an object', context);
-    cursor.read(log);
-  }
+export function readRangeLogs(list: LogList, context: RangeLogsContext): RangeLogs {
+  const { blocks } = readInOrder(list.logs, context);
+  requireReplaced(list.removed, blocks, context);
   const denied = new Set<number>();
-  for (const { number, seen } of cursor.blocks) {
+  for (const { number, seen } of blocks) {
     const bloom = context.headers.get(number)?.logsBloom;
     if (bloom !== undefined && !isInBloom(bloom, seen, context.filter)) denied.add(number);
   }
-  return { blocks: cursor.blocks, events: list.length, denied };
+  const { removed, isNull } = list;
+  return { blocks, events: list.logs.length, denied, removed: removed.length, isNull };
+}
+
+function readInOrder(logs: readonly unknown[], context: RangeLogsContext): LogCursor {
+  const cursor = new LogCursor(context);
+  if (logs.every((log) => cursor.read(log))) return cursor;
+  const sorted = new LogCursor(context);
+  for (const log of inOrder(logs, context)) {
+    if (!sorted.read(log)) throw malformed('a log is doubled', context);
+  }
+  return sorted;
+}
+
+function inOrder(logs: readonly unknown[], context: RangeLogsContext): unknown[] {
+  const places = logs.map((log) => {
+    if (!isRecord(log)) throw malformed('a log is not an object', context);
+    const block = blockNumberOf(log, context);
+    return { log, block, transaction: transactionOf(log), index: indexOf(log, context) };
+  });
+  places.sort((a, b) => a.block - b.block || a.transaction - b.transaction || a.index - b.index);
+  return places.map(({ log }) => log);
+}
+
+function blockNumberOf(log: Record<string, unknown>, context: RangeLogsContext): number {
+  const number = quantity(log['blockNumber']);
+  if (number === undefined) throw malformed('a log lacks a valid blockNumber', context);
+  return number;
+}
+
+/** 0 where the log does not tell it; the index then is that of the log in its block. */
+function transactionOf(log: Record<string, unknown>): number {
+  return smallQuantity(log['transactionIndex']) ?? 0;
+}
+
+/** Of the log in its block, or in its transaction. */
+function indexOf(log: Record<string, unknown>, context: RangeLogsContext): number {
+  const index = smallQuantity(log['logIndex']);
+  if (index === undefined) throw malformed('a log lacks a valid logIndex', context);
+  return index;
+}
+
+/**
+ * An entry that is marked as removed belongs to a block that the chain has replaced.
+ * @throws MalformedAnswerError where the block is on the chain, by the headers or by the other logs
+ */
+function requireReplaced(
+  removed: LogList['removed'],
+  blocks: readonly BlockLogs[],
+  context: RangeLogsContext,
+): void {
+  if (removed.length === 0) return;
+  const kept = new Set<unknown>(blocks.map((block) => block.hash));
+  for (const { hash: blockHash } of context.headers.values()) kept.add(blockHash);
+  for (const log of removed) {
+    if (!kept.has(hash(log['blockHash']))) continue;
+    throw malformed('a log is marked as removed, and its block is on the chain', context);
+  }
 }
 
 /**
@@ -106,99 +167,113 @@ class LogCursor {
   private block: BlockLogs | undefined;
   private numberText: unknown;
   private hashText: unknown;
-  private timeText: unknown;
-  private addressText: unknown;
+  /** NaN equals no text. */
+  private addressText: unknown = NaN;
   private topicText: unknown;
+  private topic0 = '';
+  private lastTransaction = 0;
   private lastIndex = -1;
 
   constructor(private readonly context: RangeLogsContext) {}
 
-  read(log: Record<string, unknown>): void {
+  /** @returns false where the log does not come after the one before it. @throws MalformedAnswerError */
+  read(log: unknown): boolean {
     const { context } = this;
+    if (!isRecord(log)) throw malformed('a log is not an object', context);
     const block = this.blockOf(log);
-    if (log['removed'] === true) throw malformed('a log is marked as removed', context);
-    const index = smallQuantity(log['logIndex']);
-    if (index === undefined) throw malformed('a log lacks a valid logIndex', context);
-    if (index <= this.lastIndex) throw malformed('a log is doubled or out of order', context);
+    const transaction = transactionOf(log);
+    const index = indexOf(log, context);
+    const isSame = transaction === this.lastTransaction;
+    const isAfter = isSame ? index > this.lastIndex : transaction > this.lastTransaction;
+    if (block === undefined || !isAfter) return false;
+    this.lastTransaction = transaction;
     this.lastIndex = index;
-    const { topics, data } = log;
-    if (!Array.isArray(topics) || typeof data !== 'string') {
-      throw malformed('a log lacks topics or data', context);
+    const { topics } = log;
+    const data = lowerHex(log['data']);
+    if (!Array.isArray(topics) || data === undefined) {
+      throw malformed('a log lacks topics, or data in hex', context);
     }
-    if (!DATA.test(data)) throw malformed('the data of a log is not lower-case hex', context);
     this.requireOurs(log['address'], topics[0], block);
-    const event = { topics, data, blockNumber: block.number };
-    const fault = context.decoder.decode(event, block.deltas);
+    const event = {
+      topics: topics[0] === this.topic0 ? topics : [this.topic0, ...(topics.slice(1) as unknown[])],
+      data,
+      blockNumber: block.number,
+    };
+    const fault = context.decoder.decode(event, block.deltas, block);
     if (fault !== undefined)
       throw malformed(`a log of block ${block.number} holds ${fault}`, context);
     block.logs++;
+    return true;
   }
 
-  private blockOf(log: Record<string, unknown>): BlockLogs {
+  /** The block of a log; undefined where it is a block before that of the last log. */
+  private blockOf(log: Record<string, unknown>): BlockLogs | undefined {
     const { block } = this;
-    if (block && log['blockNumber'] === this.numberText) {
-      if (log['blockHash'] === this.hashText && log['blockTimestamp'] === this.timeText)
-        return block;
-      throw malformed(`the logs of block ${block.number} name different blocks`, this.context);
+    const numberText = log['blockNumber'];
+    const hashText = log['blockHash'];
+    if (block && numberText === this.numberText && hashText === this.hashText) return block;
+    const number = blockNumberOf(log, this.context);
+    if (block && number < block.number) return undefined;
+    if (block?.number === number) {
+      if (hash(hashText) === block.hash) return block;
+      throw malformed(`the logs of block ${number} name different blocks`, this.context);
     }
-    const opened = openBlock(log, block, this.context);
+    const opened = openBlock(log, number, this.context);
     this.blocks.push(opened);
     this.block = opened;
-    this.numberText = log['blockNumber'];
-    this.hashText = log['blockHash'];
-    this.timeText = log['blockTimestamp'];
-    this.addressText = undefined;
+    this.numberText = numberText;
+    this.hashText = hashText;
+    this.addressText = NaN;
+    this.lastTransaction = 0;
     this.lastIndex = -1;
     return opened;
   }
 
   private requireOurs(address: unknown, topic0: unknown, block: BlockLogs): void {
     if (address === this.addressText && topic0 === this.topicText) return;
-    const lower = typeof address === 'string' ? address.toLowerCase() : '';
-    if (typeof topic0 !== 'string' || !this.context.filter.isOurs(lower, topic0)) {
+    const from = lowerHex(address);
+    const topic = lowerHex(topic0);
+    if (from === undefined || topic === undefined || !this.context.filter.isOurs(from, topic)) {
       throw malformed('a log of another contract or event', this.context);
     }
     this.addressText = address;
     this.topicText = topic0;
-    block.seen.add(lower).add(topic0);
+    this.topic0 = topic;
+    block.seen.add(from).add(topic);
   }
 }
 
-/**
- * Begins a block at its first log. The block must be in the range, after the previous block, and the same as in the
- * headers.
- */
+/** Begins a block at its first log. The block must be in the range, and the same as in the headers. */
 function openBlock(
   log: Record<string, unknown>,
-  previous: BlockLogs | undefined,
+  number: number,
   context: RangeLogsContext,
 ): BlockLogs {
-  const number = quantity(log['blockNumber']);
   const blockHash = hash(log['blockHash']);
-  if (number === undefined || blockHash === undefined) {
-    throw malformed('a log lacks a valid blockNumber or blockHash', context);
-  }
+  if (blockHash === undefined) throw malformed('a log lacks a valid blockHash', context);
   if (number < context.from || number > context.to) {
     throw malformed(`a log is from block ${number}, outside the range`, context);
   }
-  if (previous && number <= previous.number) throw malformed('the logs are out of order', context);
   const header = context.headers.get(number);
   if (header && header.hash !== blockHash) {
     throw malformed(`the logs of block ${number} are from another fork than its header`, context);
   }
-  const stamp = log['blockTimestamp'];
-  const fromLog = stamp === undefined || stamp === null ? undefined : quantity(stamp);
-  if (fromLog !== undefined && header && fromLog !== header.timestampSeconds) {
-    throw malformed(`the logs of block ${number} have another time than its header`, context);
-  }
   return {
     number,
     hash: blockHash,
-    timestampSeconds: header?.timestampSeconds ?? fromLog,
+    timestampSeconds: header?.timestampSeconds ?? timeHint(log['blockTimestamp'], context),
     deltas: [],
+    burnt: 0n,
     logs: 0,
     seen: new Set(),
   };
+}
+
+/** The time that a log tells of its block, if the block can have it. Nodes leave it out, or send zero. */
+function timeHint(value: unknown, { to, headers }: RangeLogsContext): number | undefined {
+  const seconds = quantity(value);
+  const latest = headers.get(to)?.timestampSeconds ?? Infinity;
+  return seconds !== undefined && seconds > 0 && seconds <= latest ? seconds : undefined;
 }
 
 function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter): boolean {
@@ -213,12 +288,6 @@ function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter):
 
 function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError {
   return new MalformedAnswerError(what, { endpoint });
-}
-
-/** The answer to eth_getLogs as a list; its entries are not checked. @throws MalformedAnswerError */
-export function logList(logs: unknown, at: AtEndpoint): unknown[] {
-  if (!Array.isArray(logs)) throw malformed('the logs are not a list', at);
-  return logs;
 }
 
 export function toRangeAnswer(
@@ -242,6 +311,7 @@ export function toRangeAnswer(
     headers: headers.map(refOf),
     isProven: headers.every(({ isProven }) => isProven === true),
     total,
+    burnt: blocks.reduce((sum, { burnt }) => sum + burnt, 0n),
     events,
     bytes,
   };

@@ -4,9 +4,16 @@
  */
 import { LRUCache } from 'lru-cache';
 import { type BlockHash, type BlockRef } from '#libs/domain';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import {
+  MalformedAnswerError,
+  RangeTooLargeError,
+  type RpcError,
+  RpcRefusedError,
+  SizeRefusedError,
+  TransportError,
+} from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/stake-views.js';
-import { valueOf } from '../rpc/rpc-call.js';
+import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import {
   fetchHeaders,
@@ -20,13 +27,8 @@ import {
 import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { type EventDecoder } from './event-decoder.js';
 import { type LogFilter } from './log-filter.js';
-import {
-  type BlockRange,
-  logList,
-  type RangeLogs,
-  type RangeReading,
-  readRangeLogs,
-} from './range-logs.js';
+import { type LogList, parseLogList } from './log-list.js';
+import { type BlockRange, type RangeLogs, type RangeReading, readRangeLogs } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
 
 interface ReadingOptions {
@@ -75,13 +77,11 @@ export class RangeReader {
   ): Promise<RangeReading> {
     const isAll = headersOf !== 'events' || this.isDense(range, session);
     const numbers = isAll ? lastFirst(range) : [range.to];
-    const answer = await session.batch([
-      { method: 'eth_getLogs', params: [this.filter.forRange(range.from, range.to)] },
+    const answer = await this.ask(session, range, [
       ...numbers.map(headerCall),
       ...(total?.at(toQuantity(range.to)) ?? []),
     ]);
-    const [first, ...others] = answer.results;
-    const logs = valueOf(first);
+    const { logs, others } = answer;
     let headers = readHeaders(numbers, others.slice(0, numbers.length), session, this.proves);
     let { bytes } = answer;
     if (!isAll) {
@@ -98,22 +98,71 @@ export class RangeReader {
     return { ...read, headers, total: total?.sumOf(others.slice(numbers.length)), bytes };
   }
 
+  /**
+   * The logs of a range in one request with the calls `beside`, of which the first is that of the last block's header.
+   * The logs of one block that a node does not answer at once are read in parts.
+   * @throws the errors of the calls; TransportError where one block is too large in any way of reading it
+   */
+  async ask(
+    session: RpcSession,
+    range: BlockRange,
+    beside: readonly RpcCall[],
+  ): Promise<LogsAnswer> {
+    const { from, to } = range;
+    try {
+      return await askFor(session, [this.filter.forRange(from, to)], beside);
+    } catch (error) {
+      if (from < to || !isAboutSize(error)) throw error;
+      return this.askInParts(session, range, { beside, error });
+    }
+  }
+
+  private async askInParts(
+    session: RpcSession,
+    range: BlockRange,
+    { beside, error }: { readonly beside: readonly RpcCall[]; readonly error: RpcError },
+  ): Promise<LogsAnswer> {
+    for (const filters of this.filter.partsOf(range.from, range.to)) {
+      try {
+        return await askFor(session, filters, beside);
+      } catch (reason) {
+        if (!isAboutSize(reason)) throw reason;
+      }
+    }
+    try {
+      const { logs, bytes } = await this.receiptsOf(session, [range.to]);
+      const { results: others, bytes: more } = await session.batch(beside);
+      return { logs, others, bytes: bytes + more };
+    } catch (reason) {
+      if (!isAboutSize(reason) && !(reason instanceof RpcRefusedError)) throw reason;
+      const what = `block ${range.to.toString()} alone is too large, also by event, by contract and from its receipts`;
+      throw new TransportError(what, { endpoint: session.endpoint, cause: error });
+    }
+  }
+
   /** Reads the logs of a range from the receipts of every block. */
   async readByReceipts(session: RpcSession, range: BlockRange): Promise<RangeReading> {
-    const answer = await fetchHeaders(session, lastFirst(range));
-    const { headers } = answer;
+    const { logs, headers, bytes } = await this.receiptsOf(session, lastFirst(range));
+    return { ...this.read(logs, { session, range, headers }), headers, bytes };
+  }
+
+  private async receiptsOf(
+    session: RpcSession,
+    numbers: readonly bigint[],
+  ): Promise<{ logs: LogList; headers: FullHeader[]; bytes: number }> {
+    const { headers, bytes } = await fetchHeaders(session, numbers);
     const logs: unknown[] = [];
-    let { bytes } = answer;
+    let all = bytes;
     for await (const block of readReceiptLogs(session, headers, this.filter)) {
       logs.push(...block.ours);
-      bytes += block.bytes;
+      all += block.bytes;
     }
-    return { ...this.read(logs, { session, range, headers }), headers, bytes };
+    return { logs: parseLogList(logs, session), headers, bytes: all };
   }
 
   /** Parses logs that were received before. @throws MalformedAnswerError, EventMismatchError */
   read(
-    logs: unknown,
+    logs: LogList,
     at: {
       readonly session: RpcSession;
       readonly range: BlockRange;
@@ -134,7 +183,7 @@ export class RangeReader {
   /** The headers of the blocks with events, ascending, without that of the last block, which is read with the logs. */
   private async headersOfEvents(
     session: RpcSession,
-    logs: unknown,
+    logs: LogList,
     range: BlockRange,
   ): Promise<{ headers: FullHeader[]; bytes: number }> {
     const kept: FullHeader[] = [];
@@ -165,6 +214,36 @@ export class RangeReader {
   }
 }
 
+interface LogsAnswer {
+  readonly logs: LogList;
+  /** The answers to the calls beside the logs, in their order. */
+  readonly others: readonly RpcResult[];
+  readonly bytes: number;
+}
+
+async function askFor(
+  session: RpcSession,
+  filters: readonly Record<string, unknown>[],
+  beside: readonly RpcCall[],
+): Promise<LogsAnswer> {
+  const [first, ...more] = filters.map((filter) => ({ method: 'eth_getLogs', params: [filter] }));
+  if (!first) throw new RangeError('no filter');
+  const { results, bytes } = await session.batch([first, ...beside, ...more]);
+  const others = results.slice(1, 1 + beside.length);
+  const whole = parseLogList(valueOf(results[0]), session);
+  if (more.length === 0) return { logs: whole, others, bytes };
+  const rest = results.slice(1 + beside.length);
+  const lists = [whole, ...rest.map((result) => parseLogList(valueOf(result), session))];
+  const logs = lists.flatMap((list) => list.logs);
+  const removed = lists.flatMap((list) => list.removed);
+  return { logs: { logs, removed, isNull: lists.some(({ isNull }) => isNull) }, others, bytes };
+}
+
+/** Whether the node refuses these logs for their size, and so may answer fewer. */
+function isAboutSize(error: unknown): error is RangeTooLargeError | SizeRefusedError {
+  return error instanceof RangeTooLargeError || error instanceof SizeRefusedError;
+}
+
 function keyOf({ endpoint }: RpcSession, number: bigint): string {
   return `${endpoint} ${number.toString()}`;
 }
@@ -174,15 +253,18 @@ function lastFirst({ from, to }: BlockRange): bigint[] {
   return [to, ...Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index))];
 }
 
-/** The numbers and hashes of the blocks that the logs name; everything else about the logs is checked later. */
+/**
+ * The numbers and hashes of the blocks that the logs name, removed ones included; everything else about the logs is
+ * checked later.
+ */
 function blocksOf(
-  logs: unknown,
+  { logs, removed }: LogList,
   { from, to }: BlockRange,
   session: RpcSession,
 ): Map<bigint, BlockHash | undefined> {
   const blocks = new Map<bigint, BlockHash | undefined>();
   let lastText: unknown;
-  for (const log of logList(logs, session)) {
+  for (const log of [...removed.filter((one) => isWithin(one, { from, to })), ...logs]) {
     const text = isRecord(log) ? log['blockNumber'] : undefined;
     if (text === lastText && text !== undefined) continue;
     lastText = text;
@@ -194,6 +276,11 @@ function blocksOf(
     blocks.set(BigInt(number), hash((log as Record<string, unknown>)['blockHash']));
   }
   return blocks;
+}
+
+function isWithin(log: Record<string, unknown>, { from, to }: BlockRange): boolean {
+  const number = quantity(log['blockNumber']);
+  return number !== undefined && number >= from && number <= to;
 }
 
 export interface TipQuestion {
@@ -215,7 +302,7 @@ interface TipReading extends TipFacts {
    * Headers of the blocks after the head, ascending; empty where there are none, or too many to be read in this way.
    */
   readonly headers: readonly FullHeader[];
-  readonly logs: unknown;
+  readonly logs: LogList;
   readonly bytes: number;
 }
 
@@ -249,7 +336,9 @@ export async function readTip(
   };
   const missing = latest.number - head.number;
   // A node may refuse logs from a block on that it does not have yet, so the logs are not looked at.
-  if (missing <= 0n || missing > MOST_BLOCKS) return { ...reading, headers: [], logs: [] };
+  if (missing <= 0n || missing > MOST_BLOCKS) {
+    return { ...reading, headers: [], logs: parseLogList([], session) };
+  }
   const numbers = Array.from(
     { length: Number(missing) - 1 },
     (_, index) => head.number + 1n + BigInt(index),
@@ -260,7 +349,7 @@ export async function readTip(
   return {
     ...reading,
     headers,
-    logs: upTo(valueOf(logs), latest, session),
+    logs: upTo(parseLogList(valueOf(logs), session), latest),
     bytes: reading.bytes + between.bytes,
   };
 }
@@ -268,10 +357,10 @@ export async function readTip(
 /**
  * Drops the logs above `latest`. A block may arrive between two calls of one request; its logs are read the next time.
  */
-function upTo(logs: unknown, latest: FullHeader, session: RpcSession): unknown[] {
+function upTo(list: LogList, latest: FullHeader): LogList {
   const isLater = (log: unknown): boolean => {
     const number = isRecord(log) ? quantity(log['blockNumber']) : undefined;
     return number !== undefined && number > latest.number;
   };
-  return logList(logs, session).filter((log) => !isLater(log));
+  return { ...list, logs: list.logs.filter((log) => !isLater(log)) };
 }

@@ -70,7 +70,8 @@ function oursAmong(
       if (!items.has(item)) items.set(item, bloomBits(item as Hex));
     }
     const [address, topic0] = parts as [string, string | undefined];
-    if (topic0 !== undefined && filter.isOurs(address.toLowerCase(), topic0)) ours.push(log);
+    if (topic0 === undefined) continue;
+    if (filter.isOurs(address.toLowerCase(), topic0.toLowerCase())) ours.push(log);
   }
   const explainsBloom =
     header.logsBloom === EMPTY_BLOOM || isWithin(header.logsBloom, bloomOf(items.values()));
@@ -83,6 +84,8 @@ function* logsOf(
   session: RpcSession,
 ): Generator<Record<string, unknown>> {
   const block = `block ${header.number.toString()}`;
+  const isEmpty = header.transactions === 0 && header.logsBloom === EMPTY_BLOOM;
+  if (receipts === null && isEmpty) return;
   if (receipts === null) throw new NodeBehindError(`has no receipts of ${block}`, session);
   if (!Array.isArray(receipts)) {
     throw new MalformedAnswerError(`the receipts of ${block} are not a list`, session);

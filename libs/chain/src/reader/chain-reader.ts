@@ -1,9 +1,19 @@
-import { type Address, type BlockHeader } from '#libs/domain';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { type Address, type BlockHeader, type BlockRef, RetryableError } from '#libs/domain';
+import { deadlineIn } from '#libs/platform';
+import {
+  isNeverValid,
+  isNothingThere,
+  LogsPrunedError,
+  StateUnavailableError,
+  unlessRpcFails,
+} from '../errors/rpc.errors.js';
+import { findLostLogs } from '../logs/lost-logs.js';
+import { parseLogList } from '../logs/log-list.js';
+import { countProviders, OUTAGE_PATIENCE_MS } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
+import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
+import { toQuantity } from '../shape/hex.js';
 import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../shape/header.js';
-import { bytes } from '../shape/hex.js';
 import {
   type KnownTokenFacts,
   type PriceRound,
@@ -12,6 +22,8 @@ import {
   type TokenFacts,
 } from './contract-facts.js';
 import { type Finality, parseFinality, readHeads } from './final-blocks.js';
+import { hexOf } from './pinned-calls.js';
+import { findSkippedHeight } from './skipped-heights.js';
 import { type StakeViewOptions, StakeViews } from './stake-views.js';
 
 export interface ChainReaderOptions extends StakeViewOptions {
@@ -29,6 +41,13 @@ export interface Heads {
   readonly latest: BlockHeader;
   readonly finalised: BlockHeader;
 }
+
+/** Longest time in which an endpoint is asked something beside others. */
+const PROBE_MS = 3_000;
+/** Blocks among which those with logs are looked for. */
+const PROBED_BLOCKS = 32;
+/** How often all endpoints are asked before a contract counts as missing. */
+const LOOKS = 3;
 
 /** Reads blocks, tokens and price feeds, and the stake contracts' own figures. */
 export class ChainReader extends StakeViews {
@@ -79,13 +98,88 @@ export class ChainReader extends StakeViews {
     }, options);
   }
 
-  hasCode(address: Address): Promise<boolean> {
-    return this.pool.run(async (session) => {
-      const call = { method: 'eth_getCode', params: [address, 'latest'] };
-      const code = bytes(valueOf((await session.batch([call])).results[0]));
-      if (code !== undefined) return code !== '0x';
-      throw new MalformedAnswerError('eth_getCode answered with something else', session);
-    });
+  /** False only where every endpoint found no code, each time it was asked. */
+  async hasCode(address: Address): Promise<boolean> {
+    for (let look = 1; look <= LOOKS; look++) {
+      try {
+        return await this.pool.run(async (session) => {
+          const call = { method: 'eth_getCode', params: [address, 'latest'] };
+          const code = hexOf((await session.batch([call])).results[0], session);
+          if (code === '0x') throw new StateUnavailableError(`has no code at ${address}`, session);
+          return true;
+        });
+      } catch (error) {
+        if (!isNothingThere(error)) throw error;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The endpoints that have pruned the logs of these blocks and answer without an error, each with such a block. An
+   * endpoint that cannot answer now is not among them. They are left out of questions about logs where others are not.
+   */
+  async endpointsWithoutLogs(
+    from: bigint,
+    endpoints: readonly string[] = this.endpoints,
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const numbers = Array.from({ length: PROBED_BLOCKS }, (_, index) => from + BigInt(index));
+    const lost = await this.probe(endpoints, (session) => findLostLogs(session, numbers));
+    const found = new Map<string, bigint>();
+    for (const [endpoint, block] of lost) {
+      if (typeof block !== 'bigint') continue;
+      found.set(endpoint, block);
+      this.pool.leaveOut('eth_getLogs', new LogsPrunedError(block, { endpoint }));
+    }
+    return found;
+  }
+
+  /**
+   * The endpoints, without those whose logs of this block are not valid in any answer. An outage says nothing about an
+   * endpoint.
+   */
+  async endpointsWithLogs({ number }: BlockRef): Promise<readonly string[]> {
+    if (countProviders(this.endpoints) < 2) return this.endpoints;
+    const block = toQuantity(number);
+    const logs = { method: 'eth_getLogs', params: [{ fromBlock: block, toBlock: block }] };
+    const answers = await this.probe(this.endpoints, async (session) =>
+      parseLogList(valueOf((await session.batch([logs])).results[0]), session),
+    );
+    return this.endpoints.filter((endpoint) => !isNeverValid(answers.get(endpoint)));
+  }
+
+  /** Asks each endpoint, for some seconds. @returns what each answered, or its error */
+  private async probe<T>(
+    endpoints: readonly string[],
+    ask: (session: RpcSession) => Promise<T>,
+  ): Promise<ReadonlyMap<string, T | Error>> {
+    const late = (): Error => new RetryableError('PROBE_LATE', 'no answer in time');
+    const deadline = deadlineIn(PROBE_MS, { late });
+    const probeOne = async (only: string): Promise<[string, T | Error]> => {
+      const options = { only, patienceMs: OUTAGE_PATIENCE_MS, signal: deadline.signal };
+      try {
+        return [only, await this.pool.run(ask, options)];
+      } catch (error) {
+        if (error instanceof RetryableError) return [only, error];
+        throw error;
+      }
+    };
+    try {
+      return new Map(await Promise.all(endpoints.map(probeOne)));
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** The first height from `from` to `to` that the chain skips; undefined where there is none. */
+  async skippedHeight(from: bigint, to: bigint, only?: string): Promise<bigint | undefined> {
+    const numbers = Array.from(
+      { length: Number(to - from) + 1 },
+      (_, index) => from + BigInt(index),
+    );
+    return unlessRpcFails(
+      this.pool.run((session) => findSkippedHeight(session, numbers), { only }),
+    );
   }
 
   token(address: Address, known: KnownTokenFacts = {}): Promise<TokenFacts> {

@@ -5,12 +5,17 @@
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
-import { MalformedAnswerError, unlessOutage } from '../errors/rpc.errors.js';
+import {
+  isNothingThere,
+  MalformedAnswerError,
+  StateUnavailableError,
+  unlessOutage,
+} from '../errors/rpc.errors.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { type Hex, quantity, toQuantity } from '../shape/hex.js';
-import { bytesUnlessReverted, ethCall, wordOf } from './pinned-calls.js';
+import { bytesUnlessReverted, ethCall, wordIn, wordOf } from './pinned-calls.js';
 
 export interface PriceRound {
   readonly roundId: bigint;
@@ -82,8 +87,8 @@ async function lookAt(session: RpcSession, feed: Address, height?: number): Prom
 }
 
 function roundOf(answer: BatchAnswer, session: RpcSession, feed: Address): PriceRound {
-  const words = roundWords(answer);
-  const decimals = smallNumber(wordOf(answer.results[1]));
+  const words = roundWords(answer, session);
+  const decimals = smallNumber(wordOf(answer.results[1], session));
   if (!words || decimals === undefined) {
     throw new PermanentError('NOT_A_PRICE_FEED', `${feed} is not a Chainlink price feed.`);
   }
@@ -111,8 +116,8 @@ function isSame(one: PriceRound, other: PriceRound): boolean {
   );
 }
 
-function roundWords({ results }: BatchAnswer): bigint[] | undefined {
-  const data = bytesUnlessReverted(results[0]);
+function roundWords({ results }: BatchAnswer, session: RpcSession): bigint[] | undefined {
+  const data = bytesUnlessReverted(results[0], session);
   if (data?.length !== 2 + 5 * 64) return undefined;
   return [0, 1, 2, 3, 4].map((word) => BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`));
 }
@@ -149,7 +154,7 @@ export async function readTokenFacts(
   known: KnownTokenFacts,
 ): Promise<TokenFacts> {
   const isKnown = known.symbol !== undefined && known.decimals !== undefined;
-  const read = isKnown ? undefined : await askEveryProvider(pool, address, known);
+  const read = isKnown ? undefined : await askRepeatedly(pool, address, known);
   const symbol = known.symbol ?? read?.symbol;
   const decimals = known.decimals ?? read?.decimals;
   if (symbol === undefined) throw unreadable(address, 'symbol');
@@ -162,6 +167,25 @@ function unreadable(address: Address, what: string): PermanentError {
     'TOKEN_UNREADABLE',
     `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT.`,
   );
+}
+
+/** How often all endpoints are asked before a fact counts as missing. */
+const LOOKS = 3;
+
+/** @returns undefined where every endpoint answered nothing, each time */
+async function askRepeatedly(
+  pool: RpcPool,
+  address: Address,
+  known: KnownTokenFacts,
+): Promise<ToldFacts | undefined> {
+  for (let look = 1; ; look++) {
+    try {
+      return await askEveryProvider(pool, address, known);
+    } catch (error) {
+      if (!isNothingThere(error)) throw error;
+      if (look === LOOKS) return undefined;
+    }
+  }
 }
 
 /** The facts, as far as the contract gives them. */
@@ -180,11 +204,12 @@ async function askEveryProvider(
   address: Address,
   known: KnownTokenFacts,
 ): Promise<ToldFacts> {
-  const first = await ask(pool, address);
+  const first = await ask(pool, address, known);
   let left = otherProvidersThan(first.endpoint, pool.endpoints);
   while (left.length > 0) {
     const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
-    const next = await unlessOutage(ask(pool, address, { avoid, patienceMs: OUTAGE_PATIENCE_MS }));
+    const asked = ask(pool, address, known, { avoid, patienceMs: OUTAGE_PATIENCE_MS });
+    const next = await unlessOutage(asked);
     if (!next) return first;
     const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
     const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;
@@ -200,25 +225,36 @@ async function askEveryProvider(
   return first;
 }
 
-function ask(pool: RpcPool, address: Address, options?: RunOptions): Promise<ToldFacts> {
+/** @throws AllEndpointsFailedError also where an endpoint answers nothing for a fact that is not known */
+function ask(
+  pool: RpcPool,
+  address: Address,
+  known: KnownTokenFacts,
+  options?: RunOptions,
+): Promise<ToldFacts> {
   return pool.run(async (session) => {
     const { results } = await session.batch(
       [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
     );
-    const [symbol, decimals] = results;
-    const text = bytesUnlessReverted(symbol);
-    return {
-      endpoint: session.endpoint,
-      symbol: text && decodeText(text),
-      decimals: smallNumber(wordOf(decimals)) ?? (await decimalsOfErc721(session, address)),
-    };
+    const [symbolData, decimalsData] = results.map((result) =>
+      bytesUnlessReverted(result, session),
+    );
+    const symbol = symbolData && decodeText(symbolData);
+    const decimals =
+      smallNumber(wordIn(decimalsData)) ?? (await decimalsOfErc721(session, address));
+    const isSilent =
+      (known.symbol === undefined && symbolData === '0x') ||
+      (known.decimals === undefined && decimals === undefined && decimalsData === '0x');
+    // A contract that has the function never answers nothing, so that the endpoint may lack its state.
+    if (isSilent) throw new StateUnavailableError(`answered nothing for ${address}`, session);
+    return { endpoint: session.endpoint, symbol, decimals };
   }, options);
 }
 
 /** Zero for an ERC-721 token, which has no decimals(). */
 async function decimalsOfErc721(session: RpcSession, to: Address): Promise<0 | undefined> {
   const { results } = await session.batch([ethCall({ to, data: IS_ERC721 }, 'latest')]);
-  return wordOf(results[0]) === 1n ? 0 : undefined;
+  return wordOf(results[0], session) === 1n ? 0 : undefined;
 }
 
 function textOf({ endpoint, symbol, decimals }: ToldFacts): string {

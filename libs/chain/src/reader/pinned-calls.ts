@@ -9,7 +9,13 @@ import {
   RpcRefusedError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { isReverted, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
+import {
+  type AtEndpoint,
+  isReverted,
+  type RpcCall,
+  type RpcResult,
+  valueOf,
+} from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { headerCall, parseHeaderOf } from '../shape/header.js';
 import { bytes, type Hex, toQuantity } from '../shape/hex.js';
@@ -104,9 +110,12 @@ export class PinnedCalls {
   }
 }
 
-/** @returns undefined where the contract reverts, or the answer is not bytes. @throws other errors of the call */
-export function bytesUnlessReverted(result: RpcResult | undefined): Hex | undefined {
-  return isReverted(result) ? undefined : bytes(valueOf(result));
+/** @returns undefined where the contract reverts. @throws other errors of the call, MalformedAnswerError */
+export function bytesUnlessReverted(
+  result: RpcResult | undefined,
+  session: AtEndpoint,
+): Hex | undefined {
+  return isReverted(result) ? undefined : hexOf(result, session);
 }
 
 /** Undefined where the bytes are not exactly one word. */
@@ -115,11 +124,11 @@ export function wordIn(data: Hex | undefined): bigint | undefined {
 }
 
 /**
- * A result of exactly one word; undefined otherwise, as where the function does not exist. @throws other errors of the
- * call
+ * A result of exactly one word; undefined otherwise, as where the function does not exist. @throws as
+ * `bytesUnlessReverted`
  */
-export function wordOf(result: RpcResult | undefined): bigint | undefined {
-  return wordIn(bytesUnlessReverted(result));
+export function wordOf(result: RpcResult | undefined, session: AtEndpoint): bigint | undefined {
+  return wordIn(bytesUnlessReverted(result, session));
 }
 
 function refusesHash(result: RpcResult): boolean {
@@ -132,10 +141,11 @@ function refusesHash(result: RpcResult): boolean {
 }
 
 /** @throws the error of the call, or MalformedAnswerError */
-export function hexOf(result: RpcResult | undefined, session: RpcSession): Hex {
+export function hexOf(result: RpcResult | undefined, session: AtEndpoint): Hex {
   const data = bytes(valueOf(result));
   if (data !== undefined) return data;
-  throw new MalformedAnswerError('an eth_call answered with something else than bytes', session);
+  const what = 'a call of a contract answered with something else than bytes';
+  throw new MalformedAnswerError(what, session);
 }
 
 function uintOf(value: Hex, session: RpcSession): bigint {

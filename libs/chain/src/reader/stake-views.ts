@@ -1,17 +1,16 @@
 /** The stake contracts' own figures, for comparison with the sums of their events. */
 import { type Address, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
 import {
-  AllEndpointsFailedError,
   ExecutionRevertedError,
+  isNothingThere,
   MalformedAnswerError,
-  StateUnavailableError,
 } from '../errors/rpc.errors.js';
 import { type StakeDescription } from '../events/parse-stake-events.js';
-import { type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
+import { isReverted, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { bytes, type Hex } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
-import { ethCall, PinnedCalls } from './pinned-calls.js';
+import { ethCall, hexOf, PinnedCalls, type Question } from './pinned-calls.js';
 import { type FigureKind, StakeView } from './stake-view.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
@@ -19,6 +18,8 @@ interface StakeViewSettings {
   /** An empty list means no view; undefined means the views that contracts usually have. */
   readonly totalView?: readonly StakeView[] | undefined;
   readonly balanceView?: readonly StakeView[] | undefined;
+  /** Whether events move stake between wallets, so that any wallet can send some to the zero address. */
+  readonly hasTransfers?: boolean | undefined;
 }
 
 export interface StakeViewOptions extends StakeViewSettings {
@@ -42,12 +43,23 @@ export class StakeViews {
   private readonly multicall: Multicall;
   private readonly totals: ViewChoice;
   private readonly balances: ViewChoice;
+  /** Whether what the zero address holds is taken off the total, because it has no balance in the index. */
+  private takesZeroOff: boolean;
+  /** The contracts leave the zero address out of their total themselves. */
+  private excludesZero = false;
 
   constructor(
     protected readonly pool: RpcPool,
-    { contracts = [], totalView, balanceView, multicall = MULTICALL3 }: StakeViewOptions,
+    {
+      contracts = [],
+      totalView,
+      balanceView,
+      hasTransfers = false,
+      multicall = MULTICALL3,
+    }: StakeViewOptions,
   ) {
     const { pinned } = this;
+    this.takesZeroOff = hasTransfers;
     this.multicall = new Multicall(pinned, multicall, pool);
     this.totals = new ViewChoice(pool, figureParts(totalView, contracts, 'total'));
     this.balances = new ViewChoice(pool, figureParts(balanceView, contracts, 'balance'));
@@ -78,29 +90,89 @@ export class StakeViews {
   }
 
   /**
-   * The sum of all stakes at the end of exactly this block, as the contracts report it.
+   * The sum of all stakes at the end of exactly this block, as the contracts report it. Without what the zero address
+   * holds, where events can move stake there.
    * @returns undefined where no node has the state of the block, the view reverts, or there is none
    * @throws PermanentError where the contract's answer does not have the form that the setting declares
    */
   async stakeTotal(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
     const views = await this.totals.views();
-    // A total does not depend on the wallet.
-    const [total] =
-      (views && (await this.sums(views, [ZERO_ADDRESS], { ...options, block }))) ?? [];
-    return total;
+    const told =
+      views && (await this.totalAndHeld(views, await this.zeroViews(), { ...options, block }));
+    return told && told.total - told.held;
+  }
+
+  /**
+   * Looks whether the zero address holds a part of the total, after the total was found to differ: some contracts let
+   * anyone stake for any address.
+   * @returns whether totals are read in another way from now on
+   */
+  async findsZeroHolding(block: BlockRef): Promise<boolean> {
+    if (this.takesZeroOff || this.excludesZero) return false;
+    const [held = 0n] = (await this.stakeBalances([ZERO_ADDRESS], block)) ?? [];
+    this.takesZeroOff = held > 0n;
+    return this.takesZeroOff;
+  }
+
+  /**
+   * The contracts' total as they tell it, and what the zero address holds: at the end of exactly this block.
+   * @returns undefined where totals are not read without the zero address, and as `stakeTotal`
+   */
+  async totalWithZero(
+    block: BlockRef,
+  ): Promise<{ readonly total: bigint; readonly held: bigint } | undefined> {
+    const [views, zeroViews] = [await this.totals.views(), await this.zeroViews()];
+    if (!views || zeroViews.length === 0) return undefined;
+    return this.totalAndHeld(views, zeroViews, { block });
+  }
+
+  /** From now on the total counts as the contracts tell it. */
+  leaveZeroInTotal(): void {
+    this.takesZeroOff = false;
+    this.excludesZero = true;
+  }
+
+  private async zeroViews(): Promise<readonly ChosenView[]> {
+    return (this.takesZeroOff ? await this.balances.views() : undefined) ?? [];
+  }
+
+  private totalAndHeld(
+    views: readonly ChosenView[],
+    zeroViews: readonly ChosenView[],
+    options: FigureOptions & { readonly block: BlockRef },
+  ): Promise<{ readonly total: bigint; readonly held: bigint } | undefined> {
+    const { block } = options;
+    const calls = [...views, ...zeroViews].map(callOfZero);
+    return this.ask(options, async (session) => {
+      const ask: Question = (when) => calls.map((call) => ethCall(call, when));
+      const results = await this.pinned.ask(session, ask, block);
+      // A contract that refuses the zero address has no balance of it.
+      const isRefused = (index: number): boolean =>
+        index >= views.length && isReverted(results[index]);
+      const answers = results.map((result, index) =>
+        isRefused(index) ? '0x' : hexOf(result, session),
+      );
+      const silent = calls.filter((_, index) => answers[index] === '0x' && !isRefused(index));
+      await this.pinned.requireAbsent(session, new Set(silent.map(({ to }) => to)), block);
+      const figures = figuresIn(calls, answers, session);
+      return { total: sum(figures.slice(0, views.length)), held: sum(figures.slice(views.length)) };
+    });
   }
 
   /** The calls for the total, to be sent in one request with others; undefined where there is no total. */
   async totalCalls(): Promise<TotalCalls | undefined> {
     const views = await this.totals.views();
     if (!views) return undefined;
+    const calls = [...views, ...(await this.zeroViews())].map(callOfZero);
     return {
-      at: (block) =>
-        views.map(({ to, view }) => ethCall({ to, data: view.calldata(ZERO_ADDRESS) }, block)),
+      at: (block) => calls.map((call) => ethCall(call, block)),
       sumOf: (results) => {
         const values = results.map((result, index) => {
+          const isHeld = index >= views.length;
+          if (isHeld && isReverted(result)) return 0n;
           const answer = result.ok ? bytes(result.value) : undefined;
-          return answer === undefined ? undefined : views[index]?.view.valueIn(answer);
+          const value = answer === undefined ? undefined : calls[index]?.view.valueIn(answer);
+          return typeof value === 'bigint' && isHeld ? -value : value;
         });
         return values.every((value) => typeof value === 'bigint') ? sum(values) : undefined;
       },
@@ -122,44 +194,59 @@ export class StakeViews {
     wallets: readonly Address[],
     options: FigureOptions & { readonly block: BlockRef },
   ): Promise<bigint[] | undefined> {
-    const { block, saidBy, ...asked } = options;
+    const { block } = options;
     const calls = wallets.flatMap((wallet) =>
       views.map(({ to, view }) => ({ to, view, data: view.calldata(wallet) })),
     );
     const each = views.length;
+    return this.ask(options, async (session) => {
+      const answers = await this.multicall.data(session, calls, block);
+      const figures = figuresIn(calls, answers, session);
+      return wallets.map((_, index) => sum(figures.slice(index * each, (index + 1) * each)));
+    });
+  }
+
+  /** @returns undefined where no node has the state, or a view reverts */
+  private async ask<T>(
+    { saidBy, ...asked }: FigureOptions & { readonly block: BlockRef },
+    read: (session: RpcSession) => Promise<T>,
+  ): Promise<T | undefined> {
     try {
       return await this.pool.run(async (session) => {
-        const figures = await this.read(session, calls, block);
+        const figures = await read(session);
         saidBy?.(session.endpoint);
-        return wallets.map((_, index) => sum(figures.slice(index * each, (index + 1) * each)));
+        return figures;
       }, asked);
     } catch (error) {
-      if (error instanceof ExecutionRevertedError) return undefined;
-      const stateless =
-        error instanceof AllEndpointsFailedError &&
-        error.failures.length > 0 &&
-        error.failures.every((failure) => failure instanceof StateUnavailableError);
-      if (stateless) return undefined;
+      if (error instanceof ExecutionRevertedError || isNothingThere(error)) return undefined;
       throw error;
     }
   }
+}
 
-  /** @param calls one for each part of a figure, wallet after wallet */
-  private async read(
-    session: RpcSession,
-    calls: readonly (ChosenView & { readonly data: Hex })[],
-    block: BlockRef,
-  ): Promise<bigint[]> {
-    const answers = await this.multicall.data(session, calls, block);
-    return calls.map((call, index) => {
-      const answer = answers[index] ?? '0x';
-      // The contract did not exist yet.
-      if (answer === '0x') return 0n;
-      const value = call.view.valueIn(answer);
-      if (typeof value === 'bigint') return value;
-      throw new MalformedAnswerError(misfitText(call, value), session);
-    });
-  }
+interface FigureCall extends ChosenView {
+  readonly data: Hex;
+}
+
+/** The call of a balance of the zero address, or of a total, which does not depend on the wallet. */
+function callOfZero({ to, view }: ChosenView): FigureCall {
+  return { to, view, data: view.calldata(ZERO_ADDRESS) };
+}
+
+/** @throws MalformedAnswerError */
+function figuresIn(
+  calls: readonly FigureCall[],
+  answers: readonly Hex[],
+  session: RpcSession,
+): bigint[] {
+  return calls.map((call, index) => {
+    const answer = answers[index] ?? '0x';
+    // The contract did not exist yet, or has no such balance.
+    if (answer === '0x') return 0n;
+    const value = call.view.valueIn(answer);
+    if (typeof value === 'bigint') return value;
+    throw new MalformedAnswerError(misfitText(call, value), session);
+  });
 }
 
 /**
@@ -203,12 +290,17 @@ function sum(values: readonly bigint[]): bigint {
  * views, because the usual figures cover the whole contract and cannot be compared with a part of it.
  */
 export function resolveStakeViews({
+  events = [],
   isPartial,
   totalView,
   balanceView,
-}: Omit<StakeDescription, 'events'>): StakeViewSettings {
+}: Omit<StakeDescription, 'events'> & Partial<StakeDescription>): StakeViewSettings {
   const fallback = isPartial ? [] : undefined;
-  return { totalView: totalView ?? fallback, balanceView: balanceView ?? fallback };
+  return {
+    totalView: totalView ?? fallback,
+    balanceView: balanceView ?? fallback,
+    hasTransfers: events.some(({ receiver }) => receiver !== undefined),
+  };
 }
 
 /** The calls for the contracts' total, as a part of a larger request. */

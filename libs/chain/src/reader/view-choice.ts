@@ -11,6 +11,8 @@ import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { ethCall, hexOf } from './pinned-calls.js';
 import { type StakeView } from './stake-view.js';
 
+/** How often all endpoints are asked before a view counts as missing, because it decides how events are verified. */
+const LOOKS = 3;
 /** How long a view is believed to be missing, because a node may be behind the contract. */
 const LOOK_AGAIN_MS = 60_000;
 /** Wallet for the trial of a balance view. No contract refuses this address, while some refuse the zero address. */
@@ -65,21 +67,28 @@ export class ViewChoice {
   }
 
   private async look(): Promise<readonly ChosenView[] | undefined> {
-    const misfits: string[] = [];
-    try {
-      this.found = await this.firstAnswering(misfits);
-      this.unanswered = [];
-      this.lookAgainAtMs = undefined;
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-      const [misfit] = misfits;
-      if (misfit !== undefined && misfits.length === error.failures.length) {
-        throw new PermanentError('STAKE_VIEW_MISMATCH', misfit);
+    for (let look = 1; ; look++) {
+      const misfits: string[] = [];
+      try {
+        this.found = await this.firstAnswering(misfits);
+        this.unanswered = [];
+        this.lookAgainAtMs = undefined;
+        return this.found;
+      } catch (error) {
+        if (!(error instanceof AllEndpointsFailedError)) throw error;
+        const isMissing = error.failures.some(
+          (failure) => failure instanceof StateUnavailableError,
+        );
+        if (!isMissing) throw error;
+        if (look < LOOKS) continue;
+        const [misfit] = misfits;
+        if (misfit !== undefined && misfits.length === error.failures.length) {
+          throw new PermanentError('STAKE_VIEW_MISMATCH', misfit);
+        }
+        this.lookAgainAtMs = this.pool.nowMs() + LOOK_AGAIN_MS;
+        return undefined;
       }
-      if (!error.failures.some((failure) => failure instanceof StateUnavailableError)) throw error;
-      this.lookAgainAtMs = this.pool.nowMs() + LOOK_AGAIN_MS;
     }
-    return this.found;
   }
 
   /**
@@ -105,7 +114,9 @@ export class ViewChoice {
         if (only === undefined || !isSet) {
           throw new StateUnavailableError(`${to} has no such view at its newest block`, session);
         }
-        this.pool.warn(session.endpoint, 'STAKE_VIEW_UNANSWERED', only.text);
+        if (!this.unanswered.includes(only.text)) {
+          this.pool.warn(session.endpoint, 'STAKE_VIEW_UNANSWERED', only.text);
+        }
         this.unanswered = [only.text];
         if (only.kind === 'misfit') misfits.push(only.text);
         throw new StateUnavailableError(only.text, session);

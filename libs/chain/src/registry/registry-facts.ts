@@ -50,7 +50,7 @@ export async function readRegistryFacts(
     args: [PUBLISHER_ROLE, publisher as Hex],
   });
   const stakedIn = encodeFunctionData({ abi, functionName: 'stakedIn' });
-  const results = await pool.run(async (session) => {
+  const { results, answers } = await pool.run(async (session) => {
     const answer = await session.batch([
       { method: 'eth_getBalance', params: [publisher, 'latest'] },
       { method: 'eth_gasPrice', params: [] },
@@ -58,11 +58,11 @@ export async function readRegistryFacts(
       ...[role, mayPublish, stakedIn].map((data) => ethCall({ to: registry, data }, 'latest')),
     ]);
     // A missing contract is an answer. Where the node cannot answer now, the error makes the pool ask another one.
-    for (const result of answer.results.slice(2)) bytesUnlessReverted(result);
-    return answer.results;
+    const bytes = answer.results.slice(2).map((result) => bytesUnlessReverted(result, session));
+    return { results: answer.results, answers: bytes };
   });
-  const [balance, price, ...answers] = results;
-  const [code, itsRole, holds, text] = answers.map(bytesUnlessReverted);
+  const [balance, price] = results;
+  const [code, itsRole, holds, text] = answers;
   const coin = wideQuantity(balance?.ok === true ? balance.value : undefined);
   const gasPrice = wideQuantity(price?.ok === true ? price.value : undefined);
   const staked = textOf(text);

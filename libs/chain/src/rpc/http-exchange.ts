@@ -4,7 +4,7 @@
  * undici's `request` costs half as much as `fetch`, and follows no redirect. The error of a request may quote its URL,
  * so that only codes and messages leave this file, without the secrets of the URL.
  */
-import { pipeline } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
@@ -219,14 +219,30 @@ function networkReason(error: unknown, secrets: readonly string[]): string {
   return redact(reasons.join(': ') || 'no connection', secrets);
 }
 
-const DECODERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
+const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
-/** Decompresses a body. A body in an encoding that was not requested stays as it is, and fails as invalid JSON. */
+/**
+ * Decompresses a body. Codings are listed in the order in which they were applied, in either case (RFC 9110, 8.4). A body
+ * in a coding that was not requested stays as it is, and fails as invalid JSON.
+ */
 function decoded(
   body: AsyncIterable<Buffer>,
   encoding: string | string[] | undefined,
 ): AsyncIterable<Buffer> {
-  const known = Object.entries(DECODERS).find(([name]) => name === encoding);
-  // The decoder passes on the end and the errors of the body.
-  return known ? pipeline(body, known[1](), () => undefined) : body;
+  const codings = [encoding ?? []]
+    .flat()
+    .flatMap((text) => text.toLowerCase().split(','))
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  const decoders = codings.reverse().map((coding) => DECODERS.get(coding));
+  // A decoder passes on the end and the errors of the body.
+  return decoders.reduce<AsyncIterable<Buffer>>(
+    (coded, decoder) => (decoder ? pipeline(coded, decoder(), () => undefined) : coded),
+    body,
+  );
 }

@@ -12,7 +12,12 @@ import {
   UnreachableError,
 } from '../errors/rpc.errors.js';
 import { BatchResults, BatchSize, matchAnswers } from './batch.js';
-import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
+import {
+  AnswerValidity,
+  type BackoffOptions,
+  Delivery,
+  EndpointHealth,
+} from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type PostBody, type WireCall } from './http-exchange.js';
 import { loadOf, type Outcome, outcomeOfAnswer, outcomeOfFailure } from './outcome.js';
@@ -59,6 +64,8 @@ export interface RequestGuard {
   failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
 }
 
+/** How long an endpoint of another chain is not asked again. */
+const EXCLUDED_MS = 600_000;
 /** Failures in a row, of any requests, after which the endpoint is set aside. */
 const MOST_IN_A_ROW = 5;
 
@@ -67,9 +74,10 @@ export class RpcEndpoint {
   readonly health: EndpointHealth;
   readonly delivery = new Delivery();
   readonly budget: Budget | undefined;
+  readonly validity = new AnswerValidity();
   isVerified = false;
-  /** Whether the endpoint is excluded because it serves another chain. */
-  isExcluded = false;
+  /** Until when the endpoint is excluded because it named another chain. */
+  private excludedUntilMs = 0;
   questions = 0;
   private readonly exchange: HttpExchange;
   private readonly throttle: Throttle;
@@ -102,6 +110,14 @@ export class RpcEndpoint {
    */
   backoffMs(nowMs: number): number {
     return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
+  }
+
+  exclude(nowMs: number): void {
+    this.excludedUntilMs = nowMs + EXCLUDED_MS;
+  }
+
+  isExcluded(nowMs: number): boolean {
+    return nowMs < this.excludedUntilMs;
   }
 
   get lastFailure(): RpcError | undefined {
@@ -291,6 +307,14 @@ export class RpcEndpoint {
  * Whether a retry soon is useless: nothing answers at the address, or an HTTP status such as 401 rejects every request.
  */
 export function isClosed(error: RpcError): boolean {
+  return error instanceof UnreachableError || isRefusedByStatus(error);
+}
+
+/**
+ * Whether an HTTP status such as 402 or 403 rejects the request. Some gateways do so now and then, so that one more
+ * request shows whether it is for good.
+ */
+export function isRefusedByStatus(error: RpcError): boolean {
   const { rpcCode = 0 } = error instanceof RpcRefusedError ? error : {};
-  return error instanceof UnreachableError || (rpcCode >= 300 && rpcCode < 600 && rpcCode !== 400);
+  return rpcCode >= 300 && rpcCode < 600 && rpcCode !== 400;
 }

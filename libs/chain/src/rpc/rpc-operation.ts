@@ -6,6 +6,9 @@
 import { growsWithRange } from '../errors/classify-rpc-error.js';
 import {
   AllEndpointsFailedError,
+  AnswersDifferError,
+  EndpointLeftOutError,
+  isInvalidAnswer,
   isTransient,
   LogsWithheldError,
   MalformedAnswerError,
@@ -14,10 +17,12 @@ import {
   RateLimitedError,
   type RpcError,
   RpcTimeoutError,
+  SizeRefusedError,
 } from '../errors/rpc.errors.js';
 import { fastest } from './endpoint-health.js';
 import {
   isClosed,
+  isRefusedByStatus,
   type PoolContext,
   type RequestFailure,
   type RequestGuard,
@@ -31,6 +36,8 @@ interface QuestionOptions {
   readonly regardless: boolean;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
+  /** Called with each invalid answer to a request that begins with this method. */
+  readonly notValid?: (endpoint: RpcEndpoint, method: string, error: RpcError) => void;
 }
 
 /** Attempts at one endpoint before another healthy endpoint is asked. */
@@ -109,8 +116,12 @@ export class RpcOperation {
   async operationFailed(endpoint: RpcEndpoint, error: RpcError): Promise<void> {
     this.note(endpoint, error);
     this.hasMoved = true;
-    if (this.isOver || this.moved.has(error)) return;
-    const isQuick = error instanceof NodeBehindError || error instanceof MalformedAnswerError;
+    if (error instanceof EndpointLeftOutError) this.done.add(endpoint);
+    if (this.isOver || this.moved.has(error) || this.done.has(endpoint)) return;
+    const isQuick =
+      error instanceof NodeBehindError ||
+      error instanceof MalformedAnswerError ||
+      error instanceof AnswersDifferError;
     const retries = (this.quickRetries.get(endpoint) ?? 0) + 1;
     this.quickRetries.set(endpoint, retries);
     const others = this.options.endpoints.length > 1;
@@ -159,12 +170,14 @@ export class RpcOperation {
     failure: RequestFailure,
     signal: AbortSignal,
   ): Promise<void> {
-    const { error, attempt } = failure;
+    const { error, attempt, calls } = failure;
     this.note(endpoint, error);
-    if (!isTransient(error)) throw error;
+    if (isInvalidAnswer(error)) this.options.notValid?.(endpoint, calls[0]?.method ?? '', error);
+    const isOnceMore = isRefusedByStatus(error) && attempt === 1;
+    if (!isTransient(error) && !isOnceMore) throw error;
     if (await this.isSizeTheCause(endpoint, failure, signal)) {
       this.done.add(endpoint);
-      throw error;
+      throw new SizeRefusedError(error);
     }
     const askedMs = error instanceof RateLimitedError ? (error.retryAfterMs ?? 0) : 0;
     const isSmall = failure.calls.length < LARGE_BATCH;
@@ -184,18 +197,20 @@ export class RpcOperation {
   }
 
   /**
-   * Whether the size of the range is the cause: the same range failed repeatedly, while the endpoint answers a request
-   * without a range.
+   * Whether the size of the range is the cause, whatever the failure says: the same range failed repeatedly, while the
+   * endpoint answers a request without a range.
    */
   private async isSizeTheCause(
     endpoint: RpcEndpoint,
     { error, calls }: RequestFailure,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (!error.sizeMayExplain || !growsWithRange(calls[0]?.method ?? '')) return false;
+    const isLimit = error instanceof RateLimitedError;
+    if (!(error.sizeMayExplain || isLimit) || !growsWithRange(calls[0]?.method ?? '')) return false;
     const key = `${endpoint.name} ${JSON.stringify(calls[0])}`;
-    // A 503 counts half, because three in a row happen by chance where one request in twenty gets one.
-    const weight = error instanceof OverloadedError ? 0.5 : 1;
+    // A 503 or a rate limit counts half, because three in a row happen by chance where one request in twenty gets one.
+    const isByChance = error instanceof OverloadedError || (isLimit && !error.isVague);
+    const weight = isByChance ? 0.5 : 1;
     const count = (this.sizeFailures.get(key) ?? 0) + weight;
     this.sizeFailures.set(key, count);
     return count % SIZE_FAILURES === 0 && (await endpoint.isAlive(signal));

@@ -4,10 +4,13 @@ import { type Fault } from '#libs/testing';
 import {
   AllEndpointsFailedError,
   ChainMismatchError,
+  isOutage,
+  MalformedAnswerError,
   RangeTooLargeError,
 } from '../errors/rpc.errors.js';
 import { ask, CHAIN_ID, echo, KEY, LOGS, PoolBench } from './pool-bench.support-spec.js';
 import { valueOf } from './rpc-call.js';
+import { type RpcPool } from './rpc-pool.js';
 
 describe('RpcPool', () => {
   let bench: PoolBench;
@@ -221,9 +224,75 @@ describe('RpcPool', () => {
       expect(first.count('echo')).toBe(0);
     });
 
+    it.each<[string, Fault]>([
+      ['null', { kind: 'result', method: 'eth_chainId', result: null }],
+      ['an error', { kind: 'error', method: 'eth_chainId', code: -32603, message: 'no backend' }],
+      ['the id of another chain, once', { kind: 'chain-id', chainId: 8, times: 1 }],
+    ])('are asked again after %s', async (_case, fault) => {
+      bench.first.fault = fault;
+      const pool = bench.pool();
+      await expect(pool.verifyChainId(7)).resolves.toBeUndefined();
+      bench.first.fault = undefined;
+      bench.clock.advance(60_000);
+      const { endpoint } = await ask(pool, [echo(1)], { avoid: pool.endpoints.slice(1) });
+      expect(endpoint).toBe(pool.endpoints[0]);
+    });
+
     it('cannot be verified where nobody answers', async () => {
       for (const node of bench.nodes) node.fault = { kind: 'reset' };
       await expect(bench.pool().verifyChainId(7)).rejects.toBeInstanceOf(AllEndpointsFailedError);
+    });
+  });
+
+  describe('an endpoint that never gives a valid answer of a kind', () => {
+    const logs = (pool: RpcPool, only?: string): Promise<string> =>
+      pool.run(
+        async (session) => {
+          const [result] = (await session.batch([LOGS])).results;
+          if (Array.isArray(valueOf(result))) return session.endpoint;
+          throw new MalformedAnswerError('the logs are not a list', session);
+        },
+        { avoid: pool.endpoints.filter((name) => only !== undefined && name !== only) },
+      );
+
+    it('is left out of such questions, loudly, and tried again every minute', async () => {
+      const { first } = bench;
+      first.fault = { kind: 'result', method: 'eth_getLogs', result: {} };
+      const pool = bench.pool();
+      const [odd = '', good] = pool.endpoints;
+      for (let time = 0; time < 4; time++) {
+        await expect(logs(pool, odd)).rejects.toBeInstanceOf(AllEndpointsFailedError);
+      }
+      expect(bench.warnings).toEqual([
+        {
+          endpoint: odd,
+          code: 'RPC_ENDPOINT_LEFT_OUT',
+          message: expect.stringMatching(
+            /eth_getLogs .* every minute\. .*the logs are not a list$/,
+          ),
+        },
+      ]);
+      const asked = first.count('eth_getLogs');
+      expect(isOutage(await logs(pool, odd).catch((error: unknown) => error))).toBe(true);
+      expect(await logs(pool)).toBe(good);
+      expect(first.count('eth_getLogs')).toBe(asked);
+      bench.clock.advance(40_000);
+      // Its other answers count.
+      expect((await ask(pool, [echo(1)], { avoid: [good ?? ''] })).endpoint).toBe(odd);
+      first.fault = undefined;
+      bench.clock.advance(21_000);
+      expect(await logs(pool, odd)).toBe(odd);
+      expect(bench.warnings.at(-1)).toMatchObject({ endpoint: odd, code: 'RPC_ENDPOINT_BACK' });
+    });
+
+    it('is asked all the same where every other one is left out too', async () => {
+      for (const node of bench.nodes) {
+        node.fault = { kind: 'result', method: 'eth_getLogs', result: {} };
+      }
+      const pool = bench.pool();
+      for (let time = 0; time < 8; time++) {
+        await expect(logs(pool)).rejects.toThrow('the logs are not a list');
+      }
     });
   });
 });

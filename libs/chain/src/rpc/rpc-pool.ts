@@ -5,6 +5,9 @@
  */
 import {
   ChainMismatchError,
+  EndpointLeftOutError,
+  isInvalidAnswer,
+  MalformedAnswerError,
   RangeTooLargeError,
   RpcError,
   RpcTimeoutError,
@@ -57,6 +60,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const CHAIN_ID = 'eth_chainId';
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_BACKOFF = { firstMs: 250, longestMs: 60_000 };
@@ -101,7 +105,7 @@ export class RpcPool {
   /** How many requests at once are useful: the sum over the healthy endpoints, at least 1. */
   parallelism(): number {
     const nowMs = this.context.time.nowMs();
-    const healthy = this.all.filter((one) => !one.isExcluded && one.backoffMs(nowMs) === 0);
+    const healthy = this.all.filter((one) => !one.isExcluded(nowMs) && one.backoffMs(nowMs) === 0);
     return Math.max(
       1,
       healthy.reduce((sum, { parallelism }) => sum + parallelism, 0),
@@ -110,7 +114,7 @@ export class RpcPool {
 
   /**
    * Asks every endpoint for its chain id. An endpoint that cannot answer now is asked again before its first use, and
-   * is excluded for good if it serves another chain. A silent endpoint delays the others by some seconds only.
+   * is excluded for a time if it serves another chain. A silent endpoint delays the others by some seconds only.
    * @throws ChainMismatchError naming the endpoint; AllEndpointsFailedError where none answers
    */
   async verifyChainId(expected: number, signal?: AbortSignal): Promise<void> {
@@ -159,18 +163,26 @@ export class RpcPool {
     for (;;) {
       const endpoint = question.next();
       endpoint.questions++;
+      /** The method that the operation begins with. */
+      const begun: { method?: string } = {};
       try {
-        await this.verifyBeforeUse(endpoint, question);
+        await this.verifyBeforeUse(endpoint, question, options);
         const guard = question.guard(endpoint);
-        const batch = (calls: readonly RpcCall[]): Promise<BatchAnswer> =>
-          endpoint.batch(calls, guard);
-        return await operation({ endpoint: endpoint.name, batch });
+        const batch = async (calls: readonly RpcCall[]): Promise<BatchAnswer> => {
+          begun.method ??= calls[0]?.method ?? '';
+          if (options.only === undefined) this.requireValid(endpoint, begun.method);
+          return endpoint.batch(calls, guard);
+        };
+        const result = await operation({ endpoint: endpoint.name, batch });
+        if (begun.method !== undefined) this.noteValid(endpoint, begun.method);
+        return result;
       } catch (error) {
         if (error instanceof ChainMismatchError) {
-          endpoint.isExcluded = true;
+          endpoint.exclude(this.context.time.nowMs());
           this.warn(endpoint.name, error.code, error.message);
           question.giveUp(endpoint);
         } else if (error instanceof RpcError && !(error instanceof RangeTooLargeError)) {
+          if (isInvalidAnswer(error)) this.noteInvalid(endpoint, begun.method ?? CHAIN_ID, error);
           await question.operationFailed(endpoint, error);
         } else {
           throw error;
@@ -179,6 +191,16 @@ export class RpcPool {
         endpoint.questions--;
       }
     }
+  }
+
+  /**
+   * Leaves an endpoint out of questions that begin with this method, for as long as another one is not, because its answers
+   * are proven wrong by its other answers. It is tried again every minute.
+   */
+  leaveOut(method: string, error: RpcError): void {
+    const endpoint = this.all.find(({ name }) => name === error.endpoint);
+    const isNew = endpoint?.validity.leaveOut(method, error, this.context.time.nowMs());
+    if (isNew === true) this.warnLeftOut(method, error);
   }
 
   warn(endpoint: string, code: string, message: string): void {
@@ -194,6 +216,37 @@ export class RpcPool {
     return this.options.clock.nowMs();
   }
 
+  /**
+   * An endpoint whose answers of a kind are never valid is left out of questions of this kind, as long as another one is
+   * not.
+   * @throws EndpointLeftOutError
+   */
+  private requireValid(endpoint: RpcEndpoint, method: string): void {
+    const nowMs = this.context.time.nowMs();
+    const reason = endpoint.validity.leftOut(method, nowMs);
+    if (reason === undefined) return;
+    const others = this.all.filter((one) => one !== endpoint && !one.isExcluded(nowMs));
+    if (others.every((one) => one.validity.leftOut(method, nowMs) !== undefined)) return;
+    throw new EndpointLeftOutError(method, reason);
+  }
+
+  private noteValid(endpoint: RpcEndpoint, method: string): void {
+    if (!endpoint.validity.valid(method, this.context.time.nowMs())) return;
+    const what = `Its answers to ${method} are valid again: it is asked as before`;
+    this.warn(endpoint.name, 'RPC_ENDPOINT_BACK', what);
+  }
+
+  private noteInvalid(endpoint: RpcEndpoint, method: string, error: RpcError): void {
+    const isNew = endpoint.validity.notValid(method, error, this.context.time.nowMs());
+    if (isNew) this.warnLeftOut(method, error);
+  }
+
+  private warnLeftOut(method: string, error: RpcError): void {
+    if (this.all.length < 2) return;
+    const what = `Its answers to ${method} are not valid: it is left out, and tried again every minute. ${error.message}`;
+    this.warn(error.endpoint, 'RPC_ENDPOINT_LEFT_OUT', what);
+  }
+
   private question(endpoints: readonly RpcEndpoint[], options: RunOptions): RpcOperation {
     const { signal, patienceMs = this.patienceMs } = options;
     if (patienceMs === Infinity && !signal) {
@@ -205,18 +258,29 @@ export class RpcPool {
       regardless: options.only !== undefined,
       patienceMs,
       signal: signal ? AbortSignal.any([signal, stopped]) : stopped,
+      notValid: (endpoint, method, error) => {
+        this.noteInvalid(endpoint, method, error);
+      },
     });
   }
 
   private allowed({ avoid = [], only }: RunOptions): RpcEndpoint[] {
+    const nowMs = this.context.time.nowMs();
     return this.all.filter(
-      ({ name, isExcluded }) =>
-        !isExcluded && !avoid.includes(name) && (only === undefined || only === name),
+      (one) =>
+        !one.isExcluded(nowMs) &&
+        !avoid.includes(one.name) &&
+        (only === undefined || only === one.name),
     );
   }
 
-  private async verifyBeforeUse(endpoint: RpcEndpoint, question: RpcOperation): Promise<void> {
+  private async verifyBeforeUse(
+    endpoint: RpcEndpoint,
+    question: RpcOperation,
+    { only }: RunOptions,
+  ): Promise<void> {
     if (endpoint.isVerified || this.expectedChainId === undefined) return;
+    if (only === undefined) this.requireValid(endpoint, CHAIN_ID);
     await this.verify(endpoint, this.expectedChainId, question);
   }
 
@@ -225,10 +289,19 @@ export class RpcPool {
     expected: number,
     question: RpcOperation,
   ): Promise<void> {
-    const calls = [{ method: 'eth_chainId', params: [] }];
-    const { results } = await endpoint.batch(calls, question.guard(endpoint));
-    const actual = quantity(valueOf(results[0])) ?? NaN;
-    if (actual !== expected) throw new ChainMismatchError(endpoint.name, expected, actual);
+    const ask = async (): Promise<number> => {
+      const calls = [{ method: CHAIN_ID, params: [] }];
+      const { results } = await endpoint.batch(calls, question.guard(endpoint));
+      const named = quantity(valueOf(results[0]));
+      if (named !== undefined) return named;
+      throw new MalformedAnswerError('named no chain', { endpoint: endpoint.name });
+    };
+    // One answer may be wrong by accident.
+    if ((await ask()) !== expected) {
+      const actual = await ask();
+      if (actual !== expected) throw new ChainMismatchError(endpoint.name, expected, actual);
+    }
+    this.noteValid(endpoint, CHAIN_ID);
     endpoint.isVerified = true;
   }
 }

@@ -7,7 +7,7 @@
  */
 import { keccak256, toRlp } from 'viem/utils';
 import { type BlockHeader, type BlockRef } from '#libs/domain';
-import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, NodeBehindError, TagUnknownError } from '../errors/rpc.errors.js';
 import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from './hex.js';
@@ -86,12 +86,12 @@ export function parseHeaderOf(
   return header;
 }
 
-/** The answer to `tagCall`. @throws NodeBehindError where the node has no such block */
+/** The answer to `tagCall`. @throws TagUnknownError where the node has no such block */
 export function parseTagged(value: unknown, tag: string, at: AtEndpoint): FullHeader {
   const header = parseHeader(value, at);
   if (header) return header;
   const what = `has no ${tag} block; where the chain has none, set FINALITY=depth:<blocks>`;
-  throw new NodeBehindError(what, at);
+  throw new TagUnknownError(what, at);
 }
 
 /** The header without the bloom, which is half a kilobyte for each block. */

@@ -6,6 +6,7 @@ export type Hex = `0x${string}`;
 const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/;
+const LOWER = /^0x[0-9a-f]*$/;
 
 /** A hex quantity as a safe integer, or undefined. */
 export function quantity(value: unknown): number | undefined {
@@ -51,6 +52,14 @@ export function address(value: unknown): Address | undefined {
 /** Bytes as hex, of any even length, or undefined. */
 export function bytes(value: unknown): Hex | undefined {
   return typeof value === 'string' && BYTES.test(value) ? (value as Hex) : undefined;
+}
+
+/** Hex digits in lower case, or undefined. Nodes may write them in either case. */
+export function lowerHex(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (LOWER.test(value)) return value;
+  const lower = value.toLowerCase();
+  return LOWER.test(lower) ? lower : undefined;
 }
 
 export function toQuantity(value: bigint | number): Hex {

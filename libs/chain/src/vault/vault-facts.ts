@@ -86,7 +86,7 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
       ethCall({ to: token, data: balance }, 'latest'),
       ...calls.map((data) => ethCall({ to: place.vault, data }, 'latest')),
     ]);
-    return results.map(bytesUnlessReverted);
+    return results.map((result) => bytesUnlessReverted(result, session));
   });
   const [itsToken, paused, signs, cancels, pauses, maxTtl, admin, ...more] = answers;
   const [cap, remaining, seconds, domain] = more;

@@ -11,7 +11,7 @@ import {
   RpcError,
   TransportError,
 } from '../errors/rpc.errors.js';
-import { type BlockRange, logList } from '../logs/range-logs.js';
+import { type BlockRange } from '../logs/range-logs.js';
 import { blocksIn, RangeSizer, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
@@ -109,7 +109,8 @@ export class VaultLogReader {
     if (header?.hash !== head.hash) {
       throw new NodeBehindError(`does not have block ${head.hash}`, session);
     }
-    const logs = logList(value, session).map((log) => parseVaultLog(log, this.vault, session));
+    if (!Array.isArray(value)) throw new MalformedAnswerError('the logs are not a list', session);
+    const logs = value.map((log) => parseVaultLog(log, this.vault, session));
     requireAsked(logs, part, ids, session);
     return { logs, bytes };
   }

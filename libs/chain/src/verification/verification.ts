@@ -11,6 +11,7 @@ import {
   type RpcError,
   StateUnavailableError,
   TransportError,
+  unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { type ChainReader } from '../reader/chain-reader.js';
 import { type FigureOptions } from '../reader/stake-views.js';
@@ -36,7 +37,7 @@ export interface VerificationOffer {
   readonly balances: boolean;
   /** Why views that the settings name do not answer, one sentence each. */
   readonly unanswered?: readonly string[];
-  /** Number of providers among the endpoints: hosts of different domains. */
+  /** Number of providers among the endpoints that can be compared: hosts of different domains. */
   readonly providers: number;
 }
 
@@ -166,7 +167,7 @@ export async function readVerificationOffer(
     total,
     unanswered: reader.unansweredViews,
     balances: balances !== undefined,
-    providers: countProviders(reader.endpoints),
+    providers: countProviders(await reader.endpointsWithLogs(latest)),
   };
 }
 
@@ -197,8 +198,12 @@ function isGone(failures: readonly RpcError[]): boolean {
   return stateless.length > 0 && stateless.length + silent.length === failures.length;
 }
 
-async function isTotalKept(reader: ChainReader, past: BlockRef): Promise<boolean> {
-  const told = await askFigure((options) => totalAt(reader, past, options));
+async function isTotalKept(
+  reader: ChainReader,
+  past: BlockRef,
+  patience: { readonly patienceMs?: number },
+): Promise<boolean> {
+  const told = await askFigure((said) => totalAt(reader, past, { ...said, ...patience }));
   if (told === undefined) return false;
   const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
   const other = await askOtherProvider(told.endpoint, reader.endpoints, ask);
@@ -206,12 +211,20 @@ async function isTotalKept(reader: ChainReader, past: BlockRef): Promise<boolean
   return other === undefined || other.total === told.figure;
 }
 
+/** How often all endpoints are asked before past totals count as missing, because the mode follows from it. */
+const LOOKS = 3;
+
 async function totalOffered(
   reader: ChainReader,
   past: BlockRef,
   latest: BlockRef,
 ): Promise<VerificationOffer['total']> {
-  if (await isTotalKept(reader, past)) return 'history';
+  for (let look = 1; look <= LOOKS && reader.hasTotal; look++) {
+    // Only the first look waits for endpoints.
+    const patience = look === 1 ? {} : { patienceMs: 0 };
+    const asked = isTotalKept(reader, past, patience);
+    if (await (look === 1 ? asked : unlessAllFail(asked))) return 'history';
+  }
   return (await totalAt(reader, latest)) === undefined ? 'none' : 'recent';
 }
 

@@ -268,6 +268,13 @@ export function isNothingThere(error: unknown): boolean {
   );
 }
 
+/** The refusal of an endpoint that is known to concern the size of a range. */
+export function sizeRefusalIn(error: unknown): RpcError | undefined {
+  return error instanceof AllEndpointsFailedError
+    ? error.failures.find((failure) => failure instanceof SizeRefusedError)
+    : undefined;
+}
+
 /** Two endpoints differ about a final block. One of them is wrong, so nothing is done that rests on either. */
 export class EndpointsDisagreeError extends RetryableError {
   constructor(message: string) {

@@ -10,6 +10,7 @@ import {
   MalformedAnswerError,
   RangeTooLargeError,
   sizeFailureIn,
+  sizeRefusalIn,
   TransportError,
   unlessRpcFails,
 } from '../errors/rpc.errors.js';
@@ -152,17 +153,35 @@ export class LogSource {
    * @throws as `fetch` does; AllEndpointsFailedError also where the other endpoint has another block at the end, or
    * dates it otherwise
    */
-  compare(answer: RangeAnswer, options: FetchOptions & ComparisonQuestion): Promise<Comparison> {
-    return this.pool.run(async (session) => {
-      const comparison = await compareRange(session, answer, this.reader, options);
-      const [differing] = comparison.differing;
-      if (differing !== undefined) {
-        await this.requireLogs(session, differing);
-        const asked = { only: answer.endpoint, patienceMs: 0, signal: options.signal };
-        await unlessRpcFails(this.pool.run((first) => this.requireLogs(first, differing), asked));
-      }
-      return comparison;
-    }, options);
+  async compare(
+    answer: RangeAnswer,
+    options: FetchOptions & ComparisonQuestion,
+  ): Promise<Comparison> {
+    try {
+      return await this.pool.run(async (session) => {
+        const comparison = await compareRange(session, answer, this.reader, options);
+        const [differing] = comparison.differing;
+        if (differing !== undefined) await this.requireBothLogs(session, answer, differing);
+        return comparison;
+      }, options);
+    } catch (error) {
+      // An outage makes no range smaller, so that only a refusal that is known to concern the size counts.
+      const refused = sizeRefusalIn(error);
+      if (!refused || answer.from === answer.to) throw error;
+      const { endpoint } = refused;
+      throw new RangeTooLargeError('the range may be too large', { endpoint, cause: refused });
+    }
+  }
+
+  /** @throws LogsPrunedError where the node of the session has pruned the logs */
+  private async requireBothLogs(
+    session: RpcSession,
+    { endpoint }: RangeAnswer,
+    block: bigint,
+  ): Promise<void> {
+    await this.requireLogs(session, block);
+    const asked = { only: endpoint, patienceMs: 0 };
+    await unlessRpcFails(this.pool.run((first) => this.requireLogs(first, block), asked));
   }
 
   /** @throws LogsPrunedError where the node has the block without its logs; it is left out from now on */

@@ -167,7 +167,10 @@ export async function readVerificationOffer(
     total,
     unanswered: reader.unansweredViews,
     balances: balances !== undefined,
-    providers: countProviders(await reader.endpointsWithLogs(latest)),
+    // Without balances, nothing but a second provider could vouch: it is waited for.
+    providers: countProviders(
+      balances === undefined ? reader.endpoints : await reader.endpointsWithLogs(latest),
+    ),
   };
 }
 

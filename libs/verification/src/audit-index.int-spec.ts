@@ -32,6 +32,8 @@ interface Node {
   readonly says: ReadonlyMap<Address, bigint>;
 }
 /** The endpoints in the order in which they are asked; by default one that reports the contract's balances. */
+/** What the contract tells of the zero address. */
+let zero: { readonly holds: bigint; readonly isInTotal: boolean };
 let nodes: readonly Node[];
 const truth: Node = {
   name: 'true',
@@ -61,6 +63,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
+  zero = { holds: 0n, isInTotal: true };
   contract = balances();
   nodes = [truth];
 });
@@ -111,10 +114,16 @@ async function audit(
       endpoints: nodes.map(({ name }) => name),
       verifyChainId: () => Promise.resolve(),
       headers: () => Promise.resolve([]),
-      findsZeroHolding: () => Promise.resolve(false),
-      totalWithZero: () => Promise.resolve(undefined),
-      stakeTotal: (_block: unknown, options?: FigureOptions) =>
-        Promise.resolve(totalOf(nodeFor(options).says)),
+      findsZeroHolding: () => Promise.resolve(zero.holds > 0n),
+      totalWithZero: () => {
+        const others = totalOf(nodeFor().says);
+        const total = zero.isInTotal ? others + zero.holds : others;
+        return Promise.resolve(zero.holds > 0n ? { total, held: zero.holds } : undefined);
+      },
+      stakeTotal: (_block: unknown, options?: FigureOptions) => {
+        const others = totalOf(nodeFor(options).says);
+        return Promise.resolve(zero.isInTotal ? others : others - zero.holds);
+      },
       stakeBalances: async (wallets: readonly Address[], _: unknown, options?: FigureOptions) => {
         const node = nodeFor(options);
         const question = { wallets, endpoint: node.name };
@@ -219,6 +228,21 @@ describe('auditIndex', () => {
     expect(agrees(result)).toBe(false);
     expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
     expect(result.total.indexed - (result.total.contract ?? 0n)).toBe(12n);
+  });
+
+  it('finds what was sent to the zero address and is missing in the index', async () => {
+    contract.set(WRONG, 5n);
+    zero = { holds: 12n, isInTotal: true };
+    const { result } = await audit({ sample: 1 });
+    expect(result).toMatchObject({ compared: WALLETS, isComplete: true });
+    expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
+  });
+
+  it('agrees with a contract that leaves the zero address out of its total', async () => {
+    zero = { holds: 12n, isInTotal: false };
+    const { result } = await audit({ sample: 1 });
+    expect(result).toMatchObject({ compared: WALLETS, isComplete: true });
+    expect(agrees(result)).toBe(true);
   });
 
   it('looks again at what differs where the index went back meanwhile', async () => {

@@ -86,8 +86,12 @@ export async function compareBalances(
     ? await confirmFigure(question, total.endpoint, askTotal)
     : total?.figure;
   const withZero = confirmed === indexed ? undefined : await reader.totalWithZero(block);
-  // Some contracts leave the zero address out of their total themselves.
-  const contract = withZero?.total === indexed ? indexed : confirmed;
+  // Either the contract leaves the zero address out of its total itself, or the index lacks what was sent there: only
+  // the balances of all wallets tell.
+  const isWithoutZero = withZero?.total === indexed;
+  if (isWithoutZero && sample !== 'all')
+    return compareBalances({ ...question, sample: 'all' }, block);
+  const contract = isWithoutZero ? indexed : confirmed;
   const { compared, isComplete, differences } = comparison;
   return {
     block,

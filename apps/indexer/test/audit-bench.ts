@@ -51,7 +51,7 @@ export class AuditBench {
     const { clock } = this;
     const runs = (this.runs = new AuditRunStore(database));
     const reader = this.reader(suite.chain, options);
-    const audit = new NightlyAudit(database, reader, runs, clock, logger);
+    const audit = new NightlyAudit(new IndexStore(database), reader, runs, clock, logger);
     const settings = { auditHourUtc: 3, auditSample: sample } as IndexerSettings;
     this.service = new AuditService(audit, runs, status, settings, clock, logger);
   }

@@ -25,6 +25,7 @@ const WRONG = aWallet(17);
 const BLOCK = aBlock(1);
 let test: TestDatabase;
 let database: Database;
+let index: IndexStore;
 /** The contract's balances; each test begins with those of the index. */
 let contract: Map<Address, bigint>;
 interface Node {
@@ -44,11 +45,11 @@ const truth: Node = {
 beforeAll(async () => {
   test = await createTestDatabase();
   database = await test.open();
-  const store = new IndexStore(database);
-  const { head } = await store.create(anInitialIndex());
+  index = new IndexStore(database);
+  const { head } = await index.create(anInitialIndex());
   const { number, timestampSeconds } = BLOCK;
-  await store.commit({
-    fence: await store.takeLead(),
+  await index.commit({
+    fence: await index.takeLead(),
     previousHead: head,
     head: BLOCK,
     folded: aFold({
@@ -109,7 +110,7 @@ async function audit(
 ): Promise<{ result: AuditResult; asked: Asked[] }> {
   const asked: Asked[] = [];
   const result = await auditIndex({
-    database,
+    index,
     reader: {
       endpoints: nodes.map(({ name }) => name),
       verifyChainId: () => Promise.resolve(),

@@ -8,13 +8,11 @@
  */
 import { type ChainReader } from '#libs/chain';
 import {
-  type Database,
   DatabaseRefusedError,
   DatabaseUnavailableError,
+  type IndexReader,
   type IndexState,
-  IndexStore,
   type IndexSums,
-  readIndexSums,
 } from '#libs/db';
 import { type BlockRef, LowmarkError } from '#libs/domain';
 import {
@@ -39,8 +37,8 @@ const MOST_ROUNDS = 3;
  * @throws AuditImpossibleError, AllEndpointsFailedError, DatabaseUnavailableError, or the reason of `signal`
  */
 export async function auditIndex(question: AuditQuestion): Promise<AuditResult> {
-  const { database, signal, onProgress } = question;
-  const sums = await readIndexSums(database, (wallets) => {
+  const { index, signal, onProgress } = question;
+  const sums = await index.sums((wallets) => {
     signal?.throwIfAborted();
     onProgress(`${wallets} wallets added up`);
   });
@@ -65,13 +63,13 @@ export function isOfDatabase(error: unknown): boolean {
 }
 
 async function compareWithContract(question: AuditQuestion): Promise<ContractComparison> {
-  const { database, reader } = question;
-  let before = await requireIndex(database);
+  const { index, reader } = question;
+  let before = await requireIndex(index);
   await reader.verifyChainId(before.chainId);
   const first = await compareBalances(question, await auditBlock(before, question.block, reader));
   let result = first;
   for (let round = 1; !agreesWithContract(result); round++) {
-    const after = await requireIndex(database);
+    const after = await requireIndex(index);
     if (after.fingerprint === before.fingerprint && after.rollbacks === before.rollbacks) break;
     if (round === MOST_ROUNDS || after.fingerprint !== before.fingerprint) throw wentBack();
     before = after;
@@ -88,8 +86,8 @@ async function compareWithContract(question: AuditQuestion): Promise<ContractCom
 }
 
 /** @throws AuditImpossibleError where there is no index */
-export async function requireIndex(database: Database): Promise<IndexState> {
-  const state = await new IndexStore(database).state();
+export async function requireIndex(index: IndexReader): Promise<IndexState> {
+  const state = await index.state();
   if (state === undefined) throw noIndex();
   return state;
 }

@@ -1,6 +1,6 @@
 /** Compares the rows of wallets in the index with the rows that the chain gives, up to a final block. */
 import { type ChainReader, WALLETS_AT_ONCE } from '#libs/chain';
-import { type Database, RepairStore, walletPages } from '#libs/db';
+import { type Database, IndexStore, RepairStore, walletPages } from '#libs/db';
 import {
   type Address,
   type BlockRef,
@@ -56,8 +56,9 @@ async function* pagesOf(
     yield* chunks(wallets);
     return;
   }
+  const index = new IndexStore(database);
   const missing = new Set(history.wallets);
-  for await (const page of walletPages(database, { block: block.number, limit: PAGE })) {
+  for await (const page of walletPages(index, { block: block.number, limit: PAGE })) {
     const indexed = page.map(({ wallet }) => wallet);
     for (const wallet of indexed) missing.delete(wallet);
     yield indexed;

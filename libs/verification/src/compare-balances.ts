@@ -9,18 +9,11 @@ import {
   type FigureOptions,
   unlessAllFail,
 } from '#libs/chain';
-import {
-  type AuditDifference,
-  type Database,
-  IndexStore,
-  readWalletPage,
-  type WalletBalance,
-  walletPages,
-} from '#libs/db';
+import { type AuditDifference, type IndexReader, type WalletBalance, walletPages } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
 
 export interface AuditQuestion {
-  readonly database: Database;
+  readonly index: IndexReader;
   readonly reader: ChainReader;
   readonly block: bigint | 'finalised';
   /** How many wallets are drawn at random. */
@@ -57,21 +50,21 @@ export async function compareBalances(
   question: AuditQuestion,
   block: BlockRef,
 ): Promise<ContractComparison> {
-  const { database, reader, sample, pace, sleep, onProgress, signal } = question;
+  const { index, reader, sample, pace, sleep, onProgress, signal } = question;
   const askTotal = (options: FigureOptions) => reader.stakeTotal(block, options);
   // The total comes first, while a node that keeps little state still has the state of the block.
   const total = await askPatiently(question, () => askFigure(askTotal));
   const comparison = new WalletComparison(question, block);
   if (sample !== 'all') {
     for (const wallets of chunks(await drawWallets(question, sample, block), DRAW)) {
-      const balances = await new IndexStore(database).balancesAt(wallets, block.number);
+      const balances = await index.balancesAt(wallets, block.number);
       await comparison.compare(
-        wallets.map((wallet, index) => ({ wallet, balance: balances[index] ?? 0n })),
+        wallets.map((wallet, place) => ({ wallet, balance: balances[place] ?? 0n })),
       );
     }
   }
   let [indexed, wallets] = [0n, 0];
-  for await (const page of walletPages(database, { block: block.number, limit: PAGE })) {
+  for await (const page of walletPages(index, { block: block.number, limit: PAGE })) {
     signal?.throwIfAborted();
     for (const { balance } of page) indexed += balance;
     wallets += page.length;
@@ -105,21 +98,20 @@ export async function compareBalances(
 
 /** Takes all wallets where there are few. Of many, draws as many as wanted, some of them twice. */
 async function drawWallets(
-  { database, always = [], signal }: AuditQuestion,
+  { index, always = [], signal }: AuditQuestion,
   sample: number,
   block: BlockRef,
 ): Promise<Address[]> {
   const wallets = new Set(always);
   const few = Math.min(sample, PAGE);
-  const page = await readWalletPage(database, { block: block.number, limit: few + 1 });
+  const page = await index.walletPage({ block: block.number, limit: few + 1 });
   if (page.length <= few) {
     for (const { wallet } of page) wallets.add(wallet);
     return [...wallets];
   }
-  const store = new IndexStore(database);
   for (let left = sample; left > 0; left -= DRAW) {
     signal?.throwIfAborted();
-    for (const wallet of await store.sampleWallets(Math.min(left, DRAW))) wallets.add(wallet);
+    for (const wallet of await index.sampleWallets(Math.min(left, DRAW))) wallets.add(wallet);
   }
   return [...wallets];
 }

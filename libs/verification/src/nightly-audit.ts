@@ -9,8 +9,7 @@ import {
   type AuditComparison,
   type AuditRun,
   type AuditRunStore,
-  type Database,
-  recordFinding,
+  type IndexReader,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, type Logger, sleep } from '#libs/platform';
@@ -31,7 +30,7 @@ const MOST_TOLD = 20;
 export class NightlyAudit {
   /** @param reader best with endpoints of its own, so that their answers to the audit do not delay the index */
   constructor(
-    private readonly database: Database,
+    private readonly index: IndexReader,
     private readonly reader: ChainReader,
     private readonly runs: AuditRunStore,
     private readonly clock: Clock,
@@ -50,7 +49,7 @@ export class NightlyAudit {
     sample: number | 'all',
   ): Promise<AuditRun> {
     const startedAt = new Date(this.clock.nowMs());
-    await requireIndex(this.database);
+    await requireIndex(this.index);
     // When the signal is aborted, a request that hangs is abandoned, because it changes nothing.
     const found = await Promise.race([this.compare(sample, signal), rejectWhenAborted(signal)]);
     signal.throwIfAborted();
@@ -74,15 +73,15 @@ export class NightlyAudit {
     ];
     const areExplained = gaps.every((gap) => gap === 0n || gap === explained);
     const found = isKnown && areExplained ? different.map(({ wallet }) => wallet) : 'all';
-    await recordFinding(this.database, found, 'audit');
+    await this.index.recordFinding(found, 'audit');
   }
 
   private async compare(sample: number | 'all', signal: AbortSignal) {
-    const { database, reader, logger } = this;
+    const { index, reader, logger } = this;
     try {
       const last = await this.runs.lastComparison();
       const result = await auditIndex({
-        database,
+        index,
         reader,
         block: 'finalised',
         sample,

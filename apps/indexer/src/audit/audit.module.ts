@@ -11,7 +11,7 @@ import { AuditService } from './audit.service.js';
   providers: [
     provide(AuditRunStore, Database),
     provide(IndexStore, Database),
-    provide(NightlyAudit, Database, BACKGROUND_READER, AuditRunStore, CLOCK, LOGGER),
+    provide(NightlyAudit, IndexStore, BACKGROUND_READER, AuditRunStore, CLOCK, LOGGER),
     AuditMetrics,
     AuditService,
   ],

@@ -5,6 +5,7 @@ import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type Findings, hasFindings, recordFinding } from './finding-store.js';
 import { type IndexState, indexStateOf, type IndexStateRow, STATE_COLUMNS } from './index-state.js';
+import { type IndexSums, readIndexSums } from './index-sums.js';
 import { addressOf, blockOf, byteaArray } from '../rows.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
@@ -55,6 +56,23 @@ const CHANGED_WALLETS = named<{ above: bigint; block: bigint; after: Buffer; lim
 const BLOCKS_FROM = named<{ number: bigint }>(
   'index_blocks',
   `SELECT number, encode(hash, 'hex') AS hash, seconds FROM staking.block WHERE number >= :number ORDER BY number`,
+);
+
+// Steps from wallet to wallet and to the one row of each, both by the primary key. DISTINCT ON would read
+// every row for every page.
+const WALLET_PAGE = named<{ after: Buffer; block: bigint; limit: number }>(
+  'wallet_page',
+  `WITH RECURSIVE every AS (
+      (SELECT wallet FROM staking.balance_change WHERE wallet > :after ORDER BY wallet LIMIT 1)
+      UNION ALL
+      SELECT (SELECT c.wallet FROM staking.balance_change c WHERE c.wallet > every.wallet ORDER BY c.wallet LIMIT 1)
+      FROM every WHERE every.wallet IS NOT NULL
+    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+    SELECT encode(page.wallet, 'hex') AS wallet, coalesce(c.balance, 0) AS balance
+    FROM page
+    LEFT JOIN LATERAL (SELECT balance FROM staking.balance_change
+      WHERE wallet = page.wallet AND block <= :block ORDER BY block DESC LIMIT 1) AS c ON true
+    ORDER BY page.wallet`,
 );
 
 export class IndexReader {
@@ -131,6 +149,27 @@ export class IndexReader {
     return rows.map(({ wallet }) => addressOf(wallet));
   }
 
+  /**
+   * A page of all wallets with history, ordered by address, with their balances at the end of a block; 0 where the
+   * history begins later. Balances at a final block do not change between two pages.
+   * @returns fewer than `limit` on the last page only
+   */
+  async walletPage({ block, after, limit }: WalletPage): Promise<WalletBalance[]> {
+    const from = Buffer.from(after?.slice(2) ?? '', 'hex');
+    const rows = await this.database.query<{ wallet: string; balance: string }>(
+      WALLET_PAGE({ after: from, block, limit }),
+    );
+    return rows.map(({ wallet, balance }) => ({
+      wallet: addressOf(wallet),
+      balance: BigInt(balance),
+    }));
+  }
+
+  /** @see readIndexSums */
+  sums(beforePage?: (wallets: number) => void): Promise<IndexSums | undefined> {
+    return readIndexSums(this.database, beforePage);
+  }
+
   /** The remembered blocks from a number on, in ascending order. */
   async blocks(fromNumber: bigint): Promise<BlockRef[]> {
     const rows = await this.database.query<Record<'number' | 'hash' | 'seconds', string>>(
@@ -155,51 +194,14 @@ export interface WalletPage {
   readonly limit: number;
 }
 
-// Steps from wallet to wallet and to the one row of each, both by the primary key. DISTINCT ON would read
-// every row for every page.
-const PAGE = named<{ after: Buffer; block: bigint; limit: number }>(
-  'wallet_page',
-  `WITH RECURSIVE every AS (
-      (SELECT wallet FROM staking.balance_change WHERE wallet > :after ORDER BY wallet LIMIT 1)
-      UNION ALL
-      SELECT (SELECT c.wallet FROM staking.balance_change c WHERE c.wallet > every.wallet ORDER BY c.wallet LIMIT 1)
-      FROM every WHERE every.wallet IS NOT NULL
-    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
-    SELECT encode(page.wallet, 'hex') AS "walletHex", coalesce(c.balance, 0) AS balance
-    FROM page
-    LEFT JOIN LATERAL (SELECT balance FROM staking.balance_change
-      WHERE wallet = page.wallet AND block <= :block ORDER BY block DESC LIMIT 1) AS c ON true
-    ORDER BY page.wallet`,
-);
-
-/**
- * A page of all wallets with history, ordered by address, with their balances at the end of a block; 0 where the
- * history begins later. Balances at a final block do not change between two pages.
- * @returns fewer than `limit` on the last page only
- * @throws DatabaseUnavailableError, DatabaseRefusedError
- */
-export async function readWalletPage(
-  database: Database,
-  { block, after, limit }: WalletPage,
-): Promise<WalletBalance[]> {
-  const from = Buffer.from(after?.slice(2) ?? '', 'hex');
-  const rows = await database.query<{ walletHex: string; balance: string }>(
-    PAGE({ after: from, block, limit }),
-  );
-  return rows.map(({ walletHex, balance }) => ({
-    wallet: addressOf(walletHex),
-    balance: BigInt(balance),
-  }));
-}
-
-/** All pages of `readWalletPage`; all but the last one have `limit` wallets. */
+/** All pages of `walletPage`; all but the last one have `limit` wallets. */
 export async function* walletPages(
-  database: Database,
+  index: Pick<IndexReader, 'walletPage'>,
   { block, limit }: Omit<WalletPage, 'after'>,
 ): AsyncGenerator<readonly WalletBalance[], void, undefined> {
   let after: Address | undefined;
   do {
-    const page = await readWalletPage(database, { block, after, limit });
+    const page = await index.walletPage({ block, after, limit });
     yield page;
     after = page.length < limit ? undefined : page.at(-1)?.wallet;
   } while (after !== undefined);

@@ -7,14 +7,13 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing';
-import { type Database, IndexStore, type WalletBalance, walletPages } from '../index.js';
+import { IndexStore, type WalletBalance, walletPages } from '../index.js';
 
 let test: TestDatabase;
-let database: Database;
+let store: IndexStore;
 beforeAll(async () => {
   test = await createTestDatabase();
-  database = await test.open();
-  const store = new IndexStore(database);
+  store = new IndexStore(await test.open());
   let { head } = await store.create(anInitialIndex());
   const fence = await store.takeLead();
   // Wallet w changes in every block whose number it divides. Its balance is the block's number.
@@ -41,7 +40,7 @@ afterAll(() => test.drop());
 
 async function pages(block: bigint, limit: number): Promise<WalletBalance[][]> {
   const read: WalletBalance[][] = [];
-  for await (const page of walletPages(database, { block, limit })) read.push([...page]);
+  for await (const page of walletPages(store, { block, limit })) read.push([...page]);
   return read;
 }
 

@@ -54,10 +54,11 @@ export async function auditNow(
   context: AuditContext,
   { wallets, ...request }: AuditRequest,
 ): Promise<{ readonly result: AuditResult; readonly state: IndexState }> {
-  const state = await requireIndex(context.database);
+  const index = new IndexStore(context.database);
+  const state = await requireIndex(index);
   const reader = await readerOf(state, context);
   const asked = { ...request, sample: wallets, pace: PACE };
-  const result = await auditIndex({ database: context.database, reader, ...asked, sleep });
+  const result = await auditIndex({ index, reader, ...asked, sleep });
   requireComparison(result, reader);
   return { result, state };
 }
@@ -80,7 +81,8 @@ export async function auditWallet(
   { logger, ...context }: AuditContext & { readonly logger: Logger },
   wallet: Address,
 ): Promise<WalletAudit> {
-  const state = await requireIndex(context.database);
+  const store = new IndexStore(context.database);
+  const state = await requireIndex(store);
   const { finalised, head } = state;
   if (finalised === undefined) {
     throw new AuditImpossibleError('No indexed block is final yet: wait for the first sync.');
@@ -93,7 +95,6 @@ export async function auditWallet(
       'The contract tells no balances: set balanceView in STAKE_EVENTS to what it has.',
     );
   }
-  const store = new IndexStore(context.database);
   const differences = await new BalanceComparison(reader, store, logger).compare([wallet], block);
   if (differences === undefined) {
     throw new AuditImpossibleError(
@@ -128,7 +129,7 @@ export interface LastAudits {
 export async function lastAudits(database: Database): Promise<LastAudits> {
   const runs = new AuditRunStore(database);
   return {
-    state: await requireIndex(database),
+    state: await requireIndex(new IndexStore(database)),
     last: await runs.last(),
     compared: await runs.lastComparison(),
   };

@@ -56,7 +56,8 @@ function finalNumber(state: IndexState | undefined): bigint | undefined {
 }
 
 async function* walletsOf(database: Database, block: bigint): AsyncGenerator<WalletBalance> {
-  for await (const page of walletPages(database, { block, limit: PAGE })) yield* page;
+  const index = new IndexStore(database);
+  for await (const page of walletPages(index, { block, limit: PAGE })) yield* page;
 }
 
 /** The wallets of both sequences, which are ordered by address, with their two balances. */

@@ -11,6 +11,7 @@ import {
   type Database,
   type Findings,
   type IndexState,
+  IndexStore,
   readFindings,
   recordFinding,
   RepairStore,
@@ -78,7 +79,7 @@ export async function planRepair(
   asked: Findings | undefined,
 ): Promise<RepairPlan> {
   const { database, clock, settings, onProgress } = context;
-  const state = await requireIndex(database);
+  const state = await requireIndex(new IndexStore(database));
   const checked = asked ?? (await foundByChecks(database));
   const block = finalBlock(state);
   const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });

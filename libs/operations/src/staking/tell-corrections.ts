@@ -6,6 +6,7 @@ import {
   CorrectionStore,
   type Database,
   type IndexState,
+  IndexStore,
   SnapshotStore,
   walletDaysFrom,
 } from '#libs/db';
@@ -44,7 +45,7 @@ interface TellContext {
 export async function tellCorrections(context: TellContext): Promise<ToldCorrection[]> {
   const { database, stakeSet, clock } = context;
   const store = new CorrectionStore(database);
-  const state = await requireIndex(database);
+  const state = await requireIndex(new IndexStore(database));
   const told: ToldCorrection[] = [];
   for (const correction of await store.untold(stakeSet)) {
     const answers = await answersOf(context, correction, state);

@@ -7,10 +7,12 @@ import {
   IndexMissingError,
   type IndexState,
   type IndexStore,
+  type IndexSums,
   type InitialIndexState,
   requireSameSettings,
   type RollbackResult,
   StaleHeadError,
+  type WalletBalance,
   type WalletPage,
   WrongStateError,
 } from '#libs/db';
@@ -107,7 +109,7 @@ export class MemoryIndexStore implements Public<IndexStore> {
     return attempt(() => {
       const state = this.lock(fence, head);
       const newest = [...this.tables.changes.values()].map((rows) => rows.at(-1)?.balance ?? 0n);
-      this.tables.setState({ ...state, total: newest.reduce((sum, one) => sum + one, 0n) });
+      this.tables.setState({ ...state, total: sumOf(newest) });
     });
   }
 
@@ -178,6 +180,31 @@ export class MemoryIndexStore implements Public<IndexStore> {
       .filter(([wallet, rows]) => wallet > (after ?? '') && rows.some(isChanged))
       .map(([wallet]) => wallet);
     return Promise.resolve(found.sort().slice(0, limit));
+  }
+
+  walletPage({ block, after, limit }: WalletPage): Promise<WalletBalance[]> {
+    const balanceOf = (rows: readonly StoredChange[]): bigint =>
+      rows.findLast((change) => change.block <= block)?.balance ?? 0n;
+    const found = [...this.tables.changes]
+      .filter(([wallet]) => wallet > (after ?? ''))
+      .map(([wallet, rows]) => ({ wallet, balance: balanceOf(rows) }));
+    return Promise.resolve(found.sort(byWallet).slice(0, limit));
+  }
+
+  sums(beforePage: (wallets: number) => void = () => undefined): Promise<IndexSums | undefined> {
+    return attempt(() => {
+      const { state, days, changes } = this.tables;
+      if (state === undefined) return undefined;
+      // The two large tables.
+      for (let table = 0; table < 2; table++) beforePage(0);
+      return {
+        stored: state.total,
+        closings: sumOf([...days.values()].map((rows) => rows.at(-1)?.closing ?? 0n)),
+        balances: sumOf([...changes.values()].map((rows) => rows.at(-1)?.balance ?? 0n)),
+        wallets: changes.size,
+        head: state.head,
+      };
+    });
   }
 
   blocks(fromNumber: bigint): Promise<BlockRef[]> {
@@ -305,6 +332,14 @@ function added(days: Days, wallet: Address, row: DayBalance): readonly DayBalanc
   if (before.some(({ day }) => day === row.day))
     throw refused('23505', 'duplicate key value violates unique constraint "balance_day_1_pkey"');
   return [...before, row].sort((a, b) => a.day - b.day);
+}
+
+function byWallet(one: WalletBalance, other: WalletBalance): number {
+  return one.wallet < other.wallet ? -1 : 1;
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, one) => sum + one, 0n);
 }
 
 function greatest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {

@@ -1,6 +1,5 @@
 /** The tables of schema `staking`, in memory. The stores in this folder read and write them as those of #libs/db do. */
-import { randomUUID } from 'node:crypto';
-import { type IndexState, type PriceHold, type SealedDay } from '#libs/db';
+import { type AuditRun, type IndexState, type PriceHold, type SealedDay } from '#libs/db';
 import { type Address, type BlockRef, type DayBalance } from '#libs/domain';
 
 export interface StoredChange {
@@ -24,6 +23,7 @@ export type Public<T> = Pick<T, keyof T>;
 export class MemoryTables {
   state: IndexState | undefined;
   generation = '';
+  private generations = 0;
   /** Each wallet's changes, by block. */
   changes = new Map<Address, readonly StoredChange[]>();
   /** Each wallet's days, ascending. */
@@ -37,6 +37,8 @@ export class MemoryTables {
   /** The revisions of each sealed day. */
   readonly sealed = new Map<number, readonly SealedDay[]>();
   recheckFrom: number | undefined;
+  /** Oldest first. */
+  readonly audits: AuditRun[] = [];
   /** Grows with each write. */
   version = 0;
 
@@ -65,6 +67,6 @@ export class MemoryTables {
   }
 
   renewGeneration(): void {
-    this.generation = randomUUID();
+    this.generation = `generation ${++this.generations}`;
   }
 }

@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  type AuditRun,
+  AuditRunStore,
   type Database,
   DayLows,
   type IndexBatch,
@@ -35,6 +37,7 @@ import {
 } from '#libs/testing';
 import { indexedTables, type IndexTables } from '../../../../apps/indexer/test/oracle.js';
 import { Choices } from '../../kernel/index.js';
+import { MemoryAuditRunStore } from './memory-audit-run-store.js';
 import { MemoryIndexStore } from './memory-index-store.js';
 import { MemoryPriceStore } from './memory-price-store.js';
 import { MemoryDayLows, MemorySealedDayStore, MemorySealWriter } from './memory-seal-stores.js';
@@ -48,6 +51,7 @@ interface Stores {
   readonly writer: Public<SealWriter>;
   readonly days: Public<SealedDayStore>;
   readonly prices: Public<PriceStore>;
+  readonly audits: Public<AuditRunStore>;
   /** The basis of an earlier seal, whose index may have been taken back since. */
   basis: IndexSnapshotRef | undefined;
 }
@@ -62,6 +66,7 @@ function inPostgres(database: Database): Stores {
     writer: new SealWriter(database),
     days: new SealedDayStore(database),
     prices: new PriceStore(database),
+    audits: new AuditRunStore(database),
     basis: undefined,
   };
 }
@@ -74,6 +79,7 @@ function inMemory(tables: MemoryTables): Stores {
     writer: new MemorySealWriter(tables),
     days: new MemorySealedDayStore(tables),
     prices: new MemoryPriceStore(tables),
+    audits: new MemoryAuditRunStore(tables),
     basis: undefined,
   };
 }
@@ -81,7 +87,7 @@ function inMemory(tables: MemoryTables): Stores {
 const TABLES = [
   ...['index_state', 'balance_change', 'balance_day', 'day_total', 'block'],
   ...['sealed_day', 'sealed_leaves', 'sealed_nodes', 'seal_recheck'],
-  ...['price', 'price_hold'],
+  ...['price', 'price_hold', 'audit_run'],
 ].map((table) => `staking.${table}`);
 const CALLS = 300;
 const WALLETS = [1, 2, 3, 4].map(aWallet);
@@ -159,7 +165,7 @@ async function aCall(
     fence: choices.chance('fence', 50) ? state.fence - 1n : state.fence,
     head: choices.chance('head', 50) ? aBlock(Number(state.head.number), 1, 77) : state.head,
   };
-  switch (choices.weighted('call', [50, 12, 3, 3, 4, 10, 3, 2, 10, 14, 5, 12])) {
+  switch (choices.weighted('call', [50, 12, 3, 3, 4, 10, 3, 2, 10, 14, 5, 12, 6])) {
     case 0: {
       const batch = await aBatch(choices, store, { state, held });
       return ({ index }) => index.commit(batch);
@@ -178,7 +184,14 @@ async function aCall(
     case 5: {
       const block = BigInt(choices.int('block', Number(state.head.number) + 1));
       const day = choices.pick('day', [...tables.totals.keys(), 0]);
+      const page = {
+        block,
+        after: choices.chance('after', 500) ? choices.pick('after', WALLETS) : undefined,
+        limit: 2,
+      };
       return async ({ index: one }) => ({
+        page: await one.walletPage(page),
+        sums: await one.sums(),
         balances: await one.balancesAt(WALLETS, block),
         states: await one.walletStates(WALLETS, day),
         changed: await one.changedWallets({ above: block / 2n, block, after: undefined, limit: 3 }),
@@ -197,8 +210,10 @@ async function aCall(
       return aSeal(choices, state, held.fence);
     case 10:
       return aRecheck(choices, tables);
-    default:
+    case 11:
       return aPrice(choices, held.fence);
+    default:
+      return anAudit(choices, state, held.fence);
   }
 }
 
@@ -287,6 +302,32 @@ function aPrice(choices: Choices, fence: bigint): Call {
       hold: hold && { ...hold, since: hold.since instanceof Date },
       quoted: await prices.quoted(),
       newest: await prices.newest(),
+    };
+  };
+}
+
+function anAudit(choices: Choices, { head, total }: IndexState, fence: bigint): Call {
+  const startedAt = new Date(PRICE_BASE_MS + choices.int('audited', 1000));
+  const times = { startedAt, finishedAt: new Date(startedAt.getTime() + 1) };
+  const findings = {
+    ...({ result: 'ok', blockNumber: head.number, blockHash: head.hash, wallets: 3 } as const),
+    ...{ compared: choices.chance('compared', 500) ? 3 : undefined, differences: 0, different: [] },
+    ...{ indexedTotal: total, contractTotal: choices.chance('contract', 500) ? total : undefined },
+    sums: { stored: total, closings: total, balances: total },
+  };
+  const isImpossible = choices.chance('impossible', 400);
+  const run: AuditRun = isImpossible
+    ? { ...times, result: 'impossible', reason: 'a reason' }
+    : { ...times, ...findings };
+  return async ({ audits }) => {
+    await audits.record(fence, run);
+    const first = await audits.list({ limit: 2 });
+    const { next } = first;
+    const second = next === undefined ? undefined : await audits.list({ limit: 2, after: next });
+    return {
+      last: await audits.last(),
+      lastComparison: await audits.lastComparison(),
+      lists: [first.entries, second?.entries],
     };
   };
 }

@@ -9,7 +9,7 @@ import {
   WALLET_BYTES,
   writeAmount,
 } from '#libs/domain';
-import { ScratchFile } from './scratch-file.js';
+import { type ScratchFile, type ScratchFolder } from './scratch-file.js';
 
 const LOW_AT = WALLET_BYTES;
 const CLOSING_AT = LOW_AT + LOW_BYTES;
@@ -46,8 +46,8 @@ export class DayFile {
   /** The sum of the balances at the end of the day, in the token's smallest unit. */
   closingTotal = 0n;
 
-  constructor(folder: string) {
-    this.file = new ScratchFile(folder);
+  constructor(folder: ScratchFolder) {
+    this.file = folder.open();
   }
 
   /**

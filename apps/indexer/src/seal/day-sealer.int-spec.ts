@@ -35,6 +35,7 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import { DaySealer } from './day-sealer.js';
+import { ScratchFolder } from './scratch-file.js';
 
 const DAY = 86_400;
 const FIRST_DAY = 100;
@@ -105,7 +106,7 @@ async function sealing(
     writer: new SealWriter(database),
     keccak,
     software: '1.2.3',
-    folder,
+    folder: new ScratchFolder(folder),
   });
   const closingOf = (day: number) => {
     const block = history.findLast(({ timestampSeconds }) => dayOf(timestampSeconds) <= day);

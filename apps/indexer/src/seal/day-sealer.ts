@@ -17,6 +17,7 @@ import {
 import { type BlockRef, compareBytes, dayText, type Keccak256, PermanentError } from '#libs/domain';
 import { DayFile } from './day-file.js';
 import { DayTreeFile } from './day-tree-file.js';
+import { type ScratchFolder } from './scratch-file.js';
 
 export interface DayToSeal {
   readonly day: number;
@@ -58,7 +59,7 @@ export class DaySealer {
       readonly writer: SealWriter;
       readonly keccak: Keccak256;
       readonly software: string;
-      readonly folder: string;
+      readonly folder: ScratchFolder;
     },
   ) {}
 

@@ -19,6 +19,7 @@ import { createKeccak256 } from '#libs/keccak';
 import { aWallet, listsOf } from '#libs/testing';
 import { DayFile } from './day-file.js';
 import { DayTreeFile } from './day-tree-file.js';
+import { ScratchFolder } from './scratch-file.js';
 
 const MOST = 2n ** 256n - 1n;
 
@@ -28,9 +29,11 @@ interface WalletDay extends DayLow {
 
 let keccak: Keccak256;
 let folder: string;
+let scratch: ScratchFolder;
 beforeAll(async () => {
   keccak = await createKeccak256();
   folder = await mkdtemp(join(tmpdir(), 'lowmark-seal-spec-'));
+  scratch = new ScratchFolder(folder);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -49,7 +52,7 @@ const walletDays: fc.Arbitrary<WalletDay[]> = fc
   );
 
 function fileOf(wallets: readonly WalletDay[]): DayFile {
-  const file = new DayFile(folder);
+  const file = new DayFile(scratch);
   for (const { wallet, low, closing } of wallets) {
     file.add({ wallet: Buffer.from(addressBytes(wallet)), low, closing });
   }
@@ -75,7 +78,7 @@ function storedOf(lists: ReturnType<typeof listsOf>, leaves: number, nodes: numb
 function expectSame(wallets: readonly WalletDay[], file: DayFile, sortedAtOnce?: number): void {
   const expected = treeInMemory(wallets);
   const { list } = expected.leaves;
-  const tree = DayTreeFile.build(file, keccak, folder, sortedAtOnce);
+  const tree = DayTreeFile.build(file, keccak, scratch, sortedAtOnce);
   try {
     expect(tree.root).toBe(expected.root);
     expect(storedOf(tree, 8, 16)).toEqual(storedOf(listsOf(expected), 8, 16));
@@ -110,7 +113,7 @@ describe('DayFile', () => {
     fc.assert(
       fc.property(walletDays, (wallets) => {
         const before = fileOf(wallets);
-        const file = new DayFile(folder);
+        const file = new DayFile(scratch);
         for (const wallet of before.closings()) file.carry(wallet);
         before.close();
         expectSame(

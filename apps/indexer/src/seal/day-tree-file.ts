@@ -20,7 +20,7 @@ import {
   WALLET_BYTES,
 } from '#libs/domain';
 import { type DayFile } from './day-file.js';
-import { ScratchFile } from './scratch-file.js';
+import { type ScratchFile, type ScratchFolder } from './scratch-file.js';
 
 /** Leaves that are sorted at once: 20 MB. */
 const SORTED_AT_ONCE = 2 ** 19;
@@ -52,10 +52,10 @@ export class DayTreeFile implements SealedLists {
   static build(
     day: DayFile,
     keccak: Keccak256,
-    folder: string,
+    folder: ScratchFolder,
     sortedAtOnce = SORTED_AT_ONCE,
   ): DayTreeFile {
-    const nodes = new ScratchFile(folder);
+    const nodes = folder.open();
     try {
       const indices = writeLeaves(day, nodes, { keccak, folder, sortedAtOnce });
       const pair = new Uint8Array(2 * NODE_BYTES);
@@ -100,19 +100,19 @@ export class DayTreeFile implements SealedLists {
 
 interface Means {
   readonly keccak: Keccak256;
-  readonly folder: string;
+  readonly folder: ScratchFolder;
   readonly sortedAtOnce: number;
 }
 
 /** Writes the hashes of the leaves in ascending order. @returns the index of each leaf among the nodes */
 function writeLeaves(day: DayFile, nodes: ScratchFile, means: Means): Uint32Array {
-  const file = new ScratchFile(means.folder);
+  const file = means.folder.open();
   try {
     const counts = hashLeaves(day, file, means.keccak);
     const leaves = file.length / NODE_BYTES;
     const indices = new Uint32Array(leaves);
     let index = 2 * leaves - 2;
-    for (const part of partsOf(counts, means.sortedAtOnce)) {
+    for (const part of partsOf(counts, leaves, means.sortedAtOnce)) {
       const { hashes, places } = hashesOf(file, part);
       for (const at of ascendingOrder(hashes)) {
         nodes.append(hashes.subarray(at * NODE_BYTES, (at + 1) * NODE_BYTES));
@@ -150,7 +150,11 @@ function hashLeaves(day: DayFile, file: ScratchFile, keccak: Keccak256): Uint32A
 }
 
 /** Parts of at most `most` hashes in ascending order; a single prefix is never divided. */
-function* partsOf(counts: Uint32Array, most: number): Generator<Part> {
+function* partsOf(counts: Uint32Array, leaves: number, most: number): Generator<Part> {
+  if (leaves <= most) {
+    yield { from: 0, to: PREFIXES, count: leaves };
+    return;
+  }
   let [from, count] = [0, 0];
   for (const [prefix, more] of counts.entries()) {
     if (count > 0 && count + more > most) {

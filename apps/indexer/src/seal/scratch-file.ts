@@ -2,8 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Most bytes in a block that is read, and in the buffer of what is not written yet. */
 const BLOCK_BYTES = 1024 * 1024;
+
+/** The folder of temporary files. */
+export class ScratchFolder {
+  /** @param blockBytes most bytes in a block that is read, and in the buffer of what is not written yet */
+  constructor(
+    private readonly path: string,
+    private readonly blockBytes = BLOCK_BYTES,
+  ) {}
+
+  open(): ScratchFile {
+    return new ScratchFile(this.path, this.blockBytes);
+  }
+}
 
 /**
  * A temporary file that is written from its start to its end. Its name is removed as soon as it is open, so the system
@@ -11,11 +23,16 @@ const BLOCK_BYTES = 1024 * 1024;
  */
 export class ScratchFile {
   private readonly file: number;
-  private readonly buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  private readonly buffer: Buffer;
   private buffered = 0;
   private written = 0;
+  private isOpen = true;
 
-  constructor(folder: string) {
+  constructor(
+    folder: string,
+    private readonly blockBytes: number,
+  ) {
+    this.buffer = Buffer.allocUnsafeSlow(blockBytes);
     const path = join(folder, `lowmark-seal-${process.pid}-${randomUUID()}`);
     this.file = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
@@ -28,7 +45,7 @@ export class ScratchFile {
 
   /** @param bytes at most a block */
   append(bytes: Uint8Array): void {
-    if (this.buffered + bytes.length > BLOCK_BYTES) this.flush();
+    if (this.buffered + bytes.length > this.blockBytes) this.flush();
     this.buffer.set(bytes, this.buffered);
     this.buffered += bytes.length;
   }
@@ -47,7 +64,8 @@ export class ScratchFile {
    * Reads the file in blocks of whole records, also what is appended meanwhile. A block is valid until the next one.
    */
   *blocks(recordBytes: number): Generator<Buffer> {
-    const memory = Buffer.allocUnsafeSlow(BLOCK_BYTES - (BLOCK_BYTES % recordBytes));
+    const { blockBytes } = this;
+    const memory = Buffer.allocUnsafeSlow(blockBytes - (blockBytes % recordBytes));
     for (let start = 0; ;) {
       const bytes = Math.min(memory.length, this.length - start);
       const block = memory.subarray(0, bytes - (bytes % recordBytes));
@@ -67,8 +85,10 @@ export class ScratchFile {
     }
   }
 
+  /** Does nothing where the file is closed. */
   close(): void {
-    closeSync(this.file);
+    if (this.isOpen) closeSync(this.file);
+    this.isOpen = false;
   }
 
   private flush(): void {

@@ -9,6 +9,7 @@ import { createDatabase, DayLows, SealWriter, StakeSetStore } from '#libs/db';
 import { createKeccak256 } from '#libs/keccak';
 import { version } from '#libs/platform';
 import { DaySealer, type DayToSeal } from './day-sealer.js';
+import { ScratchFolder } from './scratch-file.js';
 import { replyOf, type SealThreadData } from './seal-thread.js';
 
 const { url, stakeSet, applicationName } = workerData as SealThreadData;
@@ -19,7 +20,7 @@ const sealer = new DaySealer({
   writer: new SealWriter(set),
   keccak: await createKeccak256(),
   software: version(),
-  folder: tmpdir(),
+  folder: new ScratchFolder(tmpdir()),
 });
 
 parentPort?.on('message', (work: DayToSeal) => {

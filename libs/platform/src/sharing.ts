@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { type Clock } from './clock.js';
 
 /**
@@ -74,15 +73,14 @@ interface Entry<V> extends Required<Lifetime> {
 }
 
 export class TtlCache<K extends string, V> {
-  private readonly entries: LRUCache<K, Entry<V>>;
+  /** The key that was used longest ago comes first. */
+  private readonly entries = new Map<K, Entry<V>>();
 
-  constructor(private readonly options: TtlCacheOptions) {
-    this.entries = new LRUCache({ max: options.max ?? DEFAULT_MAX });
-  }
+  constructor(private readonly options: TtlCacheOptions) {}
 
   /** Undefined where there is no value or it has expired. */
   get(key: K): V | undefined {
-    const entry = this.entries.get(key);
+    const entry = this.use(key);
     if (entry === undefined) return undefined;
     const ageMs = this.options.clock.nowMs() - entry.sinceMs;
     // A negative age means that the clock was set back, so the real age is unknown.
@@ -91,7 +89,7 @@ export class TtlCache<K extends string, V> {
 
   /** The value, even where it has expired. */
   last(key: K): V | undefined {
-    return this.entries.get(key)?.value;
+    return this.use(key)?.value;
   }
 
   delete(key: K): void {
@@ -100,6 +98,21 @@ export class TtlCache<K extends string, V> {
 
   set(key: K, value: V, lifetime: Lifetime = {}): void {
     const { sinceMs = this.options.clock.nowMs(), ttlMs = this.options.ttlMs } = lifetime;
-    this.entries.set(key, { value, sinceMs, ttlMs });
+    const { entries } = this;
+    entries.delete(key);
+    entries.set(key, { value, sinceMs, ttlMs });
+    const [oldest] = entries.keys();
+    const { max = DEFAULT_MAX } = this.options;
+    if (entries.size > max && oldest !== undefined) entries.delete(oldest);
+  }
+
+  private use(key: K): Entry<V> | undefined {
+    const { entries } = this;
+    const entry = entries.get(key);
+    if (entry !== undefined) {
+      entries.delete(key);
+      entries.set(key, entry);
+    }
+    return entry;
   }
 }

@@ -40,6 +40,11 @@ interface Found {
   readonly missing: ReadonlySet<Address>;
 }
 
+export interface ReaderOptions {
+  readonly slowReadMs?: number | undefined;
+  readonly cachedWallets?: number;
+}
+
 /**
  * Reads wallets as of now. Each read runs a statement that begins after the request. It reads the state of the index,
  * and the rows of those requested wallets that are not cached. Cached parts, in this process and in Redis, carry the
@@ -48,14 +53,15 @@ interface Found {
 export class SnapshotReader {
   /** Cache hits and misses, by layer. */
   readonly counts = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
-  private readonly kept = new LRUCache<Address, CachedWalletRows>({ max: MAX_WALLETS });
+  private readonly kept: LRUCache<Address, CachedWalletRows>;
   private readonly now: CoalescedReads<AskedWallet, Found | undefined>;
 
   constructor(
     private readonly store: SnapshotStore,
     private readonly shared: RedisTexts | undefined,
-    slowReadMs?: number,
+    { slowReadMs, cachedWallets = MAX_WALLETS }: ReaderOptions = {},
   ) {
+    this.kept = new LRUCache({ max: cachedWallets });
     this.now = new CoalescedReads((asked) => this.readAndKeep(asked), slowReadMs);
   }
 

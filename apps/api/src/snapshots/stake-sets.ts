@@ -79,7 +79,7 @@ export class StakeSets {
     let reader = this.readers.get(set);
     if (reader === undefined) {
       const store = new SnapshotStore(this.database.inSet(set));
-      reader = new SnapshotReader(store, this.shared, this.slowReadMs);
+      reader = new SnapshotReader(store, this.shared, { slowReadMs: this.slowReadMs });
       this.readers.set(set, reader);
     }
     return reader;

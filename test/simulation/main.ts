@@ -7,7 +7,15 @@
  * The trace of a failing seed is shortened first, unless --no-shrink is given.
  */
 import { parseArgs } from 'node:util';
-import { failureReport, runOnce, shrink, type Simulation } from './kernel/index.js';
+import {
+  failureReport,
+  firstFailure,
+  runOnce,
+  type RunResult,
+  seedsFrom,
+  shrink,
+  type Simulation,
+} from './kernel/index.js';
 
 const SIMULATIONS: Record<string, () => Promise<Simulation>> = {
   core: async () => (await import('./core/core.simulation.js')).coreSimulation,
@@ -39,27 +47,22 @@ async function runOne(): Promise<void> {
 }
 
 async function runMany(count: number): Promise<void> {
-  // Each seed makes hundreds of errors; `--seed` shows where they come from.
-  Error.stackTraceLimit = 0;
   const [startedMs, before] = [performance.now(), process.cpuUsage()];
-  let steps = 0;
-  for (let seed = first; seed < first + count; seed++) {
-    const result = await runOnce(simulation, seed);
+  let [runs, steps] = [0, 0];
+  const failed = await firstFailure(simulation, seedsFrom(first, count), (result) => {
     steps += result.steps;
-    if ((seed - first) % 1000 === 999) console.log(`${seed - first + 1} seeds, ${steps} steps`);
-    if (!result.failure) continue;
-    await report(result);
-    break;
-  }
+    if (++runs % 1000 === 0) console.log(`${runs} seeds, ${steps} steps`);
+  });
+  if (failed) await report(failed);
   const seconds = (performance.now() - startedMs) / 1000;
   const { user, system } = process.cpuUsage(before);
   const cpuSeconds = ((user + system) / 1e6).toFixed(1);
   console.log(
-    `${simulation.name}: ${steps} steps in ${seconds.toFixed(1)} s, ${cpuSeconds} s of CPU`,
+    `${simulation.name}: ${runs} seeds, ${steps} steps in ${seconds.toFixed(1)} s, ${cpuSeconds} s of CPU`,
   );
 }
 
-async function report(failed: Awaited<ReturnType<typeof runOnce>>): Promise<void> {
+async function report(failed: RunResult): Promise<void> {
   console.log(`seed ${failed.seed}: ${failed.failure?.kind ?? ''}`);
   process.exitCode = 1;
   if (values['no-shrink']) return;

@@ -26,6 +26,7 @@ import {
 import { type Block, branchOf } from '../../../libs/testing/src/fake-node/simulated-chain.js';
 import { lowOn, stepsOf } from './oracle.js';
 
+const CACHED_WALLETS = 3;
 const MAX_LAG_SECONDS = 120;
 const MAX_PRICE_AGE_SECONDS = 2 * SECONDS_PER_DAY;
 const SETTINGS = {
@@ -58,6 +59,7 @@ export interface StoredMoment {
 export class SimulatedApi {
   /** Answers other than 503. */
   answered = 0;
+  refused = 0;
   failure: DeviationError | undefined;
   private readonly reader: SnapshotReader;
   private readonly process: SimulatedProcess;
@@ -69,7 +71,7 @@ export class SimulatedApi {
     private readonly scheduler: Scheduler,
     private readonly choices: Choices,
   ) {
-    this.reader = new SnapshotReader(store, undefined);
+    this.reader = new SnapshotReader(store, undefined, { cachedWallets: CACHED_WALLETS });
     this.process = scheduler.start('api', () => undefined);
   }
 
@@ -136,7 +138,10 @@ export class SimulatedApi {
     this.scheduler.note(
       `  api: ${wallet.slice(0, 4)}, ${lastDays} days before day ${endDay}: ${status} ${shortBody(body)}`,
     );
-    if (status === 503) return;
+    if (status === 503) {
+      this.refused++;
+      return;
+    }
     this.answered++;
     const covers = ({ head: { seconds } }: StoredMoment): boolean =>
       seconds >= endDay * SECONDS_PER_DAY || atMs / 1000 - seconds <= MAX_LAG_SECONDS;

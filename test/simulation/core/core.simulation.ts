@@ -4,6 +4,8 @@
  * with it.
  */
 import {
+  type AuditRun,
+  type AuditRunStore,
   type DayBlocks,
   type DayLows,
   type IndexStore,
@@ -35,27 +37,27 @@ import {
   type StakeEvent,
 } from '../../../libs/testing/src/fake-node/simulated-chain.js';
 import { SimulatedApi, type StoredMoment } from './api.js';
+import { deviationOf, startAuditing } from './auditing.js';
 import { createIndexer, type Indexer } from './indexer.js';
 import { LockServer, SimulatedLock } from './leader-locks.js';
-import { MemoryIndexStore } from './memory/memory-index-store.js';
-import {
-  MemoryDayLows,
-  MemorySealedDayStore,
-  MemorySealWriter,
-} from './memory/memory-seal-stores.js';
-import { MemoryPriceStore, newestPrice } from './memory/memory-price-store.js';
-import { MemorySnapshotStore } from './memory/memory-snapshot-store.js';
-import { MemoryTables } from './memory/memory-tables.js';
+import { newestPrice } from './memory/memory-price-store.js';
+import { type MemoryTables, type Public } from './memory/memory-tables.js';
 import { dayOf, type IndexRows, rowsAt, sealedRow } from './oracle.js';
 import { isJump, startPricing } from './pricing.js';
-import { type SealingParts, startSealing } from './sealing.js';
-import { throughScheduler } from './seam-store.js';
+import { type SealingParts, startSealing, WorldScratch } from './sealing.js';
+import { type StoreCall, throughScheduler } from './seam-store.js';
+import {
+  collected,
+  MemoryDatabase,
+  type OpenDatabase,
+  type WorldDatabase,
+} from './world-database.js';
 
 const FIRST_DAY = 20_000;
 export const START_MS = (FIRST_DAY + 9) * SECONDS_PER_DAY * 1000 + 43_200_000;
-const WRITES = ['create', 'takeLead', 'commit', 'rollback', 'halt', 'clearHalt', 'recordFinding'];
 const FENCED = ['commit', 'rollback', 'halt', 'clearHalt'];
 const MOST_CALM_STEPS = 2000;
+const HOUR_MS = 3_600_000;
 /** While the index is behind, the world may act once in so many steps. */
 const STEPS_WHILE_BEHIND = 6;
 const CALM_BLOCK_MS = 120_000;
@@ -90,19 +92,23 @@ const SCENES: readonly Scene[] = [
   { providers: 1, lies: 'none', verification: 'wallets', hasTotal: false },
 ];
 
-export const coreSimulation: Simulation = {
-  name: 'core',
-  options: { startMs: START_MS, slowPerMille: 15, slowestMs: 45_000 },
-  run: async (world) => {
-    const core = new CoreWorld(world);
-    try {
-      await core.run();
-    } finally {
-      // Node keeps signals that were combined of others until they abort.
-      core.end.abort();
-    }
-  },
-};
+export const coreSimulation = coreSimulationOn(() => new MemoryDatabase());
+
+/** @param openDatabase gives each world an empty database */
+export function coreSimulationOn(openDatabase: OpenDatabase): Simulation {
+  return {
+    name: 'core',
+    options: { startMs: START_MS, slowPerMille: 15, slowestMs: 45_000 },
+    run: async (world) => {
+      const core = new CoreWorld(world, await openDatabase(world.scheduler));
+      try {
+        await core.run();
+      } finally {
+        core.close();
+      }
+    },
+  };
+}
 
 interface RunningIndexer {
   readonly process: SimulatedProcess;
@@ -116,13 +122,14 @@ class CoreWorld {
   private readonly scene: Scene;
   private readonly chain: SimulatedChain;
   private readonly providers: ReadonlyMap<string, SimulatedProvider>;
-  private readonly tables = new MemoryTables();
+  private readonly tables: MemoryTables;
   private readonly locks: LockServer;
   private readonly finality: string;
   private readonly databaseFaults: number;
   private processes: RunningIndexer[] = [];
   private readonly seals: boolean;
   private readonly readsPrices: boolean;
+  private readonly auditSample: number | 'all' | undefined;
   private lastUsd: number | undefined;
   private readonly checkedDays = new Set<string>();
   private started = 0;
@@ -132,14 +139,21 @@ class CoreWorld {
   private readonly stored: StoredMoment[] = [];
   private wasHeld = false;
   private readonly api: SimulatedApi;
-  readonly end = new AbortController();
+  private readonly end = new AbortController();
+  private readonly scratch = new WorldScratch();
   private refusal: DeviationError | undefined;
   private checkedVersion = -1;
+  /** Rows are not those of the chain any more. */
+  private isChanged = false;
   private ended: Error | undefined;
 
-  constructor({ scheduler, choices }: World) {
+  constructor(
+    { scheduler, choices }: World,
+    private readonly database: WorldDatabase,
+  ) {
     this.scheduler = scheduler;
     this.choices = choices;
+    this.tables = database.tables;
     this.locks = new LockServer(scheduler, choices);
     this.scene = choices.pick('scene', SCENES);
     const finalityBlocks = choices.between('finality', 2, 4);
@@ -148,7 +162,9 @@ class CoreWorld {
       : 'finalized';
     this.chain = new SimulatedChain(FIRST_DAY * SECONDS_PER_DAY - 100, finalityBlocks);
     this.seals = choices.chance('seals days', 500);
-    this.readsPrices = choices.chance('reads prices', 300);
+    this.readsPrices = choices.chance('reads prices', 300) && database.prices !== undefined;
+    const audits = choices.pick('audits', ['none', 'none', 'all', 2] as const);
+    this.auditSample = audits === 'none' ? undefined : audits;
     this.databaseFaults = choices.pick('database faults', [0, 20, 80]);
     this.changesLeft = choices.between('changes', 1, 8);
     this.mineHistory(choices.between('history', 1, 10));
@@ -165,13 +181,14 @@ class CoreWorld {
         return [name, new SimulatedProvider(this.chain, scheduler, choices, traits)];
       }),
     );
-    const snapshots = throughScheduler(new MemorySnapshotStore(this.tables), scheduler, {
-      name: 'database',
-      faultsPerMille: this.databaseFaults,
-      writes: [],
-    });
-    const store = snapshots as unknown as SnapshotStore;
+    const store = this.through(database.snapshots) as SnapshotStore;
     this.api = new SimulatedApi(store, this.stored, scheduler, choices);
+  }
+
+  close(): void {
+    // Node keeps signals that were combined of others until they abort.
+    this.end.abort();
+    this.scratch.close();
   }
 
   async run(): Promise<void> {
@@ -190,10 +207,12 @@ class CoreWorld {
       await this.reach('sealed', () => this.isLevel() && this.isSealed());
     }
     await this.askCalmly();
+    if (this.auditSample !== undefined) await this.auditCalmly();
   }
 
   private runUntil(until: () => boolean, mostSteps: number): Promise<RunOutcome> {
-    const afterStep = (): void => {
+    const afterStep = async (): Promise<void> => {
+      await this.database.refresh();
       this.check();
     };
     return this.scheduler.run({ until, mostSteps, afterStep });
@@ -229,6 +248,62 @@ class CoreWorld {
     const endDay = dayOf(chain.head.seconds);
     for (const wallet of WALLETS) api.request({ wallet, lastDays: 9, endDay });
     await this.reach('answered', () => api.answered === before + WALLETS.length);
+  }
+
+  private async auditCalmly(): Promise<void> {
+    // An audit that could not be made is tried again within the hour.
+    await this.goOnAfter(HOUR_MS);
+    await this.reach('audited', () => {
+      const last = this.tables.audits.findLast(({ result }) => result !== 'impossible');
+      return last !== undefined && dayOf(last.startedAt.getTime() / 1000) === this.today;
+    });
+    if (this.choices.chance('another hand', 500)) await this.changeByAnotherHand();
+  }
+
+  /**
+   * A row that was changed behind the indexer is mended, or it is found: by the audit or by the loop, which halts. Then
+   * the api does not answer about its wallet.
+   */
+  private async changeByAnotherHand(): Promise<void> {
+    const { api, choices, database, tables, scene, chain } = this;
+    const final = BigInt(chain.final.number);
+    const settled = [...tables.changes].filter(([, rows]) => (rows.at(-1)?.block ?? 0n) <= final);
+    const wallets = settled.map(([wallet]) => wallet);
+    // Where the contract tells no total, a sample may pass over the wallet.
+    const isSeen = this.auditSample === 'all' || scene.hasTotal;
+    if (wallets.length === 0 || !isSeen || database.change === undefined) return;
+    const wallet = choices.pick('changed wallet', wallets.sort());
+    this.scheduler.note(`another hand changes a row of ${wallet.slice(0, 4)}`);
+    this.isChanged = true;
+    database.change(wallet);
+    await this.goOnAfter(SECONDS_PER_DAY * 1000);
+    const isFound = (): boolean => {
+      const { findings, state } = tables;
+      return findings === 'all' || findings.has(wallet) || state?.halted !== undefined;
+    };
+    await this.reach('found', () => isFound() || this.hasRightChanges());
+    if (!isFound()) return;
+    const before = api.refused;
+    api.request({ wallet, lastDays: 1, endDay: dayOf(chain.head.seconds) });
+    await this.reach('refused', () => api.refused > before);
+  }
+
+  private hasRightChanges(): boolean {
+    const head = this.chain.block(this.tables.state?.head.hash ?? '');
+    if (head === undefined) return false;
+    const { changes } = rowsAt(head);
+    return [...memoryRows(this.tables).changes].every((row) => changes.has(row));
+  }
+
+  private async goOnAfter(ms: number): Promise<void> {
+    const { scheduler, chain } = this;
+    scheduler.leap(ms);
+    this.tellBlock(chain.mine(Math.floor(scheduler.nowMs() / 1000), []));
+    await this.reach('level', () => this.isChanged || this.isLevel());
+  }
+
+  private get today(): number {
+    return dayOf(this.scheduler.nowMs() / 1000);
   }
 
   private mineHistory(blocks: number): void {
@@ -382,22 +457,23 @@ class CoreWorld {
   private startIndexer(): void {
     const { scheduler, scene, providers } = this;
     const name = `indexer${++this.started}`;
-    const store = throughScheduler(new MemoryIndexStore(this.tables), scheduler, {
+    const fences = new Set<unknown>();
+    const requireOwn = (fence: unknown, method: string): void => {
+      if (fences.has(fence)) return;
+      this.refusal ??= new DeviationError('fence of another leader', `${name} ${method}`);
+    };
+    const index = throughScheduler(this.database.index, scheduler, {
       name: 'database',
       faultsPerMille: this.databaseFaults,
-      writes: WRITES,
       onRefusal: ({ code, message }) => {
         this.refusal ??= new DeviationError(`refused: ${code}`, message);
       },
       onCall: (method, [asked], result) => {
         if (method === 'takeLead') fences.add(result);
         const fence = typeof asked === 'object' && asked && 'fence' in asked ? asked.fence : asked;
-        if (FENCED.includes(method) && !fences.has(fence))
-          this.refusal ??= new DeviationError('fence of another leader', `${name} ${method}`);
+        if (FENCED.includes(method)) requireOwn(fence, method);
       },
-    });
-    const fences = new Set<unknown>();
-    const index = store as unknown as IndexStore;
+    }) as IndexStore;
     const lock = new SimulatedLock(this.locks);
     const logger = loggerInto(scheduler);
     let indexer: Indexer | undefined;
@@ -423,8 +499,15 @@ class CoreWorld {
       );
       const { status, options, backgroundReader: reader } = indexer;
       if (this.readsPrices) startPricing(indexer.reader, this.priceStore(), status, logger);
+      if (this.auditSample !== undefined) {
+        const runs = this.auditRuns((fence) => {
+          requireOwn(fence, 'record');
+        });
+        startAuditing({ index, runs, reader, status, logger, sample: this.auditSample });
+      }
       if (this.seals) {
-        const parts = { ...this.sealStores(), index, reader, status, options, logger };
+        const { scratch } = this;
+        const parts = { ...this.sealStores(), index, reader, status, options, logger, scratch };
         startSealing(parts, scheduler, (thread) => threads.push(thread));
       }
       indexer.run(this.end.signal).catch((error: unknown) => {
@@ -434,15 +517,29 @@ class CoreWorld {
     if (indexer) this.processes.push({ process, indexer, threads });
   }
 
+  private through<T extends object>(store: T, onCall?: StoreCall): T {
+    const { scheduler, databaseFaults: faultsPerMille } = this;
+    const faults = { name: 'database', faultsPerMille, ...(onCall && { onCall }) };
+    return throughScheduler(store, scheduler, faults);
+  }
+
   private priceStore(): PriceStore {
-    const { tables, scheduler, databaseFaults: faultsPerMille } = this;
-    return throughScheduler(new MemoryPriceStore(tables), scheduler, {
-      ...{ name: 'database', faultsPerMille, writes: ['record', 'hold'] },
-      onCall: (method, values, result) => {
-        if (method !== 'record' || result !== true) return;
-        this.checkPrice(values[1] as Price);
-      },
-    }) as unknown as PriceStore;
+    const { prices } = this.database;
+    if (prices === undefined) throw new Error('there are no prices in this database');
+    return this.through(prices, (method, values, result) => {
+      if (method === 'record' && result === true) this.checkPrice(values[1] as Price);
+    }) as PriceStore;
+  }
+
+  /** @param requireOwn gets the fence of each run that was recorded */
+  private auditRuns(requireOwn: (fence: unknown) => void): AuditRunStore {
+    const { chain, scene, auditSample: sample = 'all' } = this;
+    return this.through(this.database.audits, (method, [fence, run]) => {
+      if (method !== 'record' || this.isChanged) return;
+      requireOwn(fence);
+      const { hasTotal } = scene;
+      this.refusal ??= deviationOf(run as AuditRun, { chain, hasTotal, sample });
+    }) as AuditRunStore;
   }
 
   private checkPrice({ usd, observedAt }: Price): void {
@@ -459,27 +556,24 @@ class CoreWorld {
   }
 
   private sealStores(): Pick<SealingParts, 'days' | 'writer' | 'dayLows'> {
-    const { tables, scheduler, databaseFaults: faultsPerMille } = this;
-    const through = <T extends object>(store: T, ...writes: string[]): T =>
-      throughScheduler(store, scheduler, { name: 'database', faultsPerMille, writes });
-    const lows = through(new MemoryDayLows(tables));
-    const dayLows = {
+    const { days, writer, lows: stored } = this.database;
+    const lows = this.through({
       // The read of all wallets is one call.
-      all: async function* (day: number) {
-        yield* await (lows.all(day) as unknown as Promise<ReturnType<MemoryDayLows['all']>>);
-      },
-      total: (day: number) => lows.total(day),
+      all: (day: number) => collected(stored.all(day)),
+      total: (day: number) => stored.total(day),
       changed: (blocks: DayBlocks, take: (wallet: WalletDayBytes) => void) =>
-        lows.changed(blocks, take),
+        stored.changed(blocks, take),
+    });
+    const dayLows: Public<DayLows> = {
+      all: async function* (day) {
+        yield* await lows.all(day);
+      },
+      total: (day) => lows.total(day),
+      changed: (blocks, take) => lows.changed(blocks, take),
     };
     return {
-      days: through(new MemorySealedDayStore(tables)) as unknown as SealedDayStore,
-      writer: through(
-        new MemorySealWriter(tables),
-        'seal',
-        'recheck',
-        'rechecked',
-      ) as unknown as SealWriter,
+      days: this.through(days) as SealedDayStore,
+      writer: this.through(writer) as SealWriter,
       dayLows: dayLows as unknown as DayLows,
     };
   }
@@ -534,6 +628,7 @@ class CoreWorld {
     if (block === undefined) throw new DeviationError('unknown head', state.head.hash);
     this.stored.push({ head: block, price: tables.priceHold ? undefined : newestPrice(tables) });
     this.wasHeld = tables.priceHold !== undefined;
+    if (this.isChanged) return;
     compare('balances', memoryRows(tables), rowsAt(block));
     const total = [...block.balances.values()].reduce((sum, one) => sum + one, 0n);
     if (state.total !== total)
@@ -572,10 +667,10 @@ class CoreWorld {
 
 function compare(what: string, stored: IndexRows, expected: IndexRows): void {
   for (const kind of ['changes', 'days', 'totals'] as const) {
-    const [has, must] = [new Set(stored[kind]), new Set(expected[kind])];
-    const extra = stored[kind].filter((row) => !must.has(row));
-    const missing = expected[kind].filter((row) => !has.has(row));
-    if (extra.length === 0 && missing.length === 0) continue;
+    const [has, must] = [stored[kind], expected[kind]];
+    const extra = [...has].filter((row) => !must.has(row));
+    if (extra.length === 0 && has.size === must.size) continue;
+    const missing = [...must].filter((row) => !has.has(row));
     throw new DeviationError(
       `wrong ${what}: ${kind}`,
       `stored but wrong: ${extra.join(' | ') || 'none'}; missing: ${missing.join(' | ') || 'none'}`,
@@ -585,16 +680,35 @@ function compare(what: string, stored: IndexRows, expected: IndexRows): void {
 
 /** A rollback may leave the total of a day that has no change any more. */
 function memoryRows({ changes, days, totals }: MemoryTables): IndexRows {
-  const known = new Set([...days.values()].flat().map(({ day }) => day));
+  const known = new Set([...days.values()].flatMap((rows) => rows.map(({ day }) => day)));
   return {
-    changes: [...changes].flatMap(([wallet, rows]) =>
-      rows.map(({ block, seconds, balance }) => [wallet, block, seconds, balance].join(' ')),
+    changes: textsOf(changes, (wallet, { block, seconds, balance }) =>
+      [wallet, block, seconds, balance].join(' '),
     ),
-    days: [...days].flatMap(([wallet, rows]) =>
-      rows.map(({ day, low, closing }) => [wallet, day, low ?? '-', closing].join(' ')),
+    days: textsOf(days, (wallet, { day, low, closing }) =>
+      [wallet, day, low ?? '-', closing].join(' '),
     ),
-    totals: [...totals].filter(([day]) => known.has(day)).map((row) => row.join(' ')),
+    totals: new Set([...totals].filter(([day]) => known.has(day)).map((row) => row.join(' '))),
   };
+}
+
+/** The texts of each list of rows; a write replaces the list. */
+const texts = new WeakMap<readonly object[], readonly string[]>();
+
+function textsOf<R extends object>(
+  tables: ReadonlyMap<Address, readonly R[]>,
+  textOf: (wallet: Address, row: R) => string,
+): Set<string> {
+  const found = new Set<string>();
+  for (const [wallet, rows] of tables) {
+    let known = texts.get(rows);
+    if (known === undefined) {
+      known = rows.map((row) => textOf(wallet, row));
+      texts.set(rows, known);
+    }
+    for (const text of known) found.add(text);
+  }
+  return found;
 }
 
 /** Warnings and errors go to the trace. */

@@ -1,26 +1,38 @@
 /** The first simulated worlds of the core; `npm run simulate -- core --seeds 20000` runs any number of them. */
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { requireNoFailure, runOnce, seedsFrom } from '../kernel/index.js';
 import { coreSimulation } from './core.simulation.js';
-import { failureReport, runOnce, shrink } from '../kernel/index.js';
+import { NOTABLE_SEEDS } from './notable-seeds.js';
 
-const SEEDS = 300;
+const SEEDS = 5000;
+const LIMIT_MS = 300_000;
 
-it('makes the same trace from the same seed, byte for byte', async () => {
-  const hashes = async (): Promise<string[]> => {
-    const found: string[] = [];
-    for (let seed = 1; seed <= 10; seed++)
-      found.push((await runOnce(coreSimulation, seed)).trace.hash());
-    return found;
-  };
-  const once = await hashes();
-  expect(await hashes()).toEqual(once);
-  expect(new Set(once).size).toBe(10);
+describe('the core in simulated worlds', () => {
+  it('makes the same trace from the same seed, byte for byte', async () => {
+    const hashes = async (): Promise<string[]> => {
+      const found: string[] = [];
+      for (const seed of seedsFrom(1, 10))
+        found.push((await runOnce(coreSimulation, seed)).trace.hash());
+      return found;
+    };
+    const once = await hashes();
+    expect(await hashes()).toEqual(once);
+    expect(new Set(once).size).toBe(10);
+  });
+
+  it.each(NOTABLE_SEEDS)(
+    'holds the index and the answers to the chain with seed $seed: $what',
+    async ({ seed }) => {
+      await requireNoFailure(coreSimulation, [seed]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    `holds the index and the answers to the chain with the seeds 1 to ${SEEDS}`,
+    async () => {
+      await requireNoFailure(coreSimulation, seedsFrom(1, SEEDS));
+    },
+    LIMIT_MS,
+  );
 });
-
-it('holds the index and the answers to the chain', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
-    const result = await runOnce(coreSimulation, seed);
-    if (result.failure === undefined) continue;
-    throw new Error(failureReport(coreSimulation, result, await shrink(coreSimulation, result)));
-  }
-}, 300_000);

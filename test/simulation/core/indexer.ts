@@ -45,7 +45,7 @@ export interface Indexer {
   readonly status: IndexStatus;
   readonly options: IndexOptions;
   readonly reader: ChainReader;
-  /** For the sealing of days. */
+  /** For the sealing of days and the audit. */
   readonly backgroundReader: ChainReader;
   /** Runs until the signal aborts. @throws PermanentError where the index cannot be taken over */
   run(signal: AbortSignal): Promise<void>;
@@ -79,7 +79,8 @@ export function createIndexer(
   const observer = { request: () => undefined, warning: () => undefined };
   const { urls, post, finality, totalView } = setting;
   const pool = new RpcPool({ urls, post, clock, observer: status.observedBy(observer, clock) });
-  const reader = new ChainReader(pool, { finality, contracts, ...(totalView && { totalView }) });
+  const reading = { finality, contracts, ...(totalView && { totalView }) };
+  const reader = new ChainReader(pool, reading);
   const source = new LogSource(pool, { contracts, events: EVENTS, keptHeaders: 3 });
   const policy = new VerificationPolicy(status, reader, clock);
   const suspects = new SuspectRanges();
@@ -129,7 +130,7 @@ export function createIndexer(
   const preparation = new IndexPreparation(reader, store, status, logger, options);
   const supervisor = new Supervisor(preparation, lock, loop, store, status, clock, logger, options);
   const background = new RpcPool({ urls, post, clock, observer });
-  const backgroundReader = new ChainReader(background, { finality, contracts });
+  const backgroundReader = new ChainReader(background, reading);
   return {
     status,
     options,

@@ -8,14 +8,14 @@ import { type Block, branchOf } from '../../../libs/testing/src/fake-node/simula
 
 const DAY = 86_400;
 
-/** As texts, sorted. */
+/** As texts. */
 export interface IndexRows {
   /** wallet, block, seconds, balance */
-  readonly changes: readonly string[];
+  readonly changes: ReadonlySet<string>;
   /** wallet, day, low, closing */
-  readonly days: readonly string[];
+  readonly days: ReadonlySet<string>;
   /** day, sum of all balances at its end, or at the newest block */
-  readonly totals: readonly string[];
+  readonly totals: ReadonlySet<string>;
 }
 
 interface Step {
@@ -71,29 +71,39 @@ export function walletsOf(branch: readonly Block[]): Address[] {
   return [...new Set(all)].sort();
 }
 
+const rows = new WeakMap<Block, IndexRows>();
+
+/** Worked out once for each block, since most steps leave the head where it is. */
 export function rowsAt(block: Block): IndexRows {
+  let found = rows.get(block);
+  if (found === undefined) {
+    found = workedOutAt(block);
+    rows.set(block, found);
+  }
+  return found;
+}
+
+function workedOutAt(block: Block): IndexRows {
   const branch = branchOf(block);
   const wallets = walletsOf(branch).map((wallet) => ({ wallet, steps: stepsOf(branch, wallet) }));
   const days = new Set(wallets.flatMap(({ steps }) => steps.map(({ seconds }) => dayOf(seconds))));
-  return {
-    changes: wallets.flatMap(({ wallet, steps }) =>
-      steps.map(({ block: number, seconds, balance }) =>
-        [wallet, number, seconds, balance].join(' '),
-      ),
+  const changes = wallets.flatMap(({ wallet, steps }) =>
+    steps.map(({ block: number, seconds, balance }) =>
+      [wallet, number, seconds, balance].join(' '),
     ),
-    days: wallets.flatMap(({ wallet, steps }) =>
-      [...new Set(steps.map(({ seconds }) => dayOf(seconds)))].map((day) => {
-        const held = heldOn(day, steps);
-        return [wallet, day, leastOf(held.slice(0, -1)) ?? '-', held.at(-1) ?? 0n].join(' ');
-      }),
-    ),
-    totals: [...days]
-      .sort((one, other) => one - other)
-      .map((day) => {
-        const closings = wallets.map(({ steps }) => closingOn(day, steps));
-        return `${day} ${closings.reduce((sum, one) => sum + one, 0n)}`;
-      }),
-  };
+  );
+  const held = wallets.flatMap(({ wallet, steps }) =>
+    [...new Set(steps.map(({ seconds }) => dayOf(seconds)))].map((day) => {
+      const balances = heldOn(day, steps);
+      const low = leastOf(balances.slice(0, -1)) ?? '-';
+      return [wallet, day, low, balances.at(-1) ?? 0n].join(' ');
+    }),
+  );
+  const totals = [...days].map((day) => {
+    const closings = wallets.map(({ steps }) => closingOn(day, steps));
+    return `${day} ${closings.reduce((sum, one) => sum + one, 0n)}`;
+  });
+  return { changes: new Set(changes), days: new Set(held), totals: new Set(totals) };
 }
 
 /** The sealed day: root, wallets, total, closing block. @param final a block of the day after, or a later one */

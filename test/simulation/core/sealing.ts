@@ -15,6 +15,7 @@ import { type IndexStatus } from '../../../apps/indexer/src/follow/index-status.
 import { type IndexOptions } from '../../../apps/indexer/src/index-options.js';
 import { type IndexerSettings } from '../../../apps/indexer/src/indexer.env.js';
 import { DaySealer, type DayToSeal } from '../../../apps/indexer/src/seal/day-sealer.js';
+import { type ScratchFile, ScratchFolder } from '../../../apps/indexer/src/seal/scratch-file.js';
 import { SealMetrics } from '../../../apps/indexer/src/seal/seal.metrics.js';
 import { SealService } from '../../../apps/indexer/src/seal/seal.service.js';
 import {
@@ -38,18 +39,40 @@ export interface SealingParts {
   readonly status: IndexStatus;
   readonly options: IndexOptions;
   readonly logger: Logger;
+  readonly scratch: ScratchFolder;
+}
+
+const BLOCK_BYTES = 256;
+
+/** Small blocks, in files that a world closes at its end: a thread that is killed does not. */
+export class WorldScratch extends ScratchFolder {
+  private readonly files: ScratchFile[] = [];
+
+  constructor() {
+    super(tmpdir(), BLOCK_BYTES);
+  }
+
+  override open(): ScratchFile {
+    const file = super.open();
+    this.files.push(file);
+    return file;
+  }
+
+  close(): void {
+    for (const file of this.files) file.close();
+  }
 }
 
 /** Seals days every ten seconds, as Nest's schedule has it. Call it within the indexer's process. */
 export function startSealing(
-  { index, days, writer, dayLows, reader, status, options, logger }: SealingParts,
+  { index, days, writer, dayLows, reader, status, options, logger, scratch }: SealingParts,
   scheduler: Scheduler,
   onThread: (thread: SimulatedProcess) => void,
 ): void {
   const metrics = new SealMetrics(new Registry(), days, logger);
   const settings = SETTINGS as unknown as IndexerSettings;
   const startThread = (_: unknown, signal: AbortSignal): DayThread => {
-    const means = { dayLows, writer, keccak: KECCAK, software: 'simulated', folder: tmpdir() };
+    const means = { dayLows, writer, keccak: KECCAK, software: 'simulated', folder: scratch };
     const thread = new SimulatedThread(new DaySealer(means), scheduler, signal);
     onThread(thread.process);
     return thread;

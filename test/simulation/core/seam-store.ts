@@ -2,19 +2,20 @@
 import { DatabaseUnavailableError } from '#libs/db';
 import { type LowmarkError } from '#libs/domain';
 import { type Scheduler } from '../kernel/index.js';
+import { WRITES } from './world-database.js';
 
 interface StoreFaults {
   /** For the trace. */
   readonly name: string;
   /** How many calls of 1,000 fail. */
   readonly faultsPerMille: number;
-  /** Methods that write: what they did stands although their answer may be lost. */
-  readonly writes: readonly string[];
   /** Is told what the database refused to write, which a right program never asks for. */
   readonly onRefusal?: (error: LowmarkError) => void;
-  /** Sees each call as it is carried out. */
-  readonly onCall?: (method: string, values: readonly unknown[], result: unknown) => void;
+  readonly onCall?: StoreCall;
 }
+
+/** Sees each call as it is carried out. */
+export type StoreCall = (method: string, values: readonly unknown[], result: unknown) => void;
 
 /** Refusals that only a fault of the program brings about. */
 const FAULTS = new Set(['DATABASE_REFUSED', 'WRONG_WALLET_STATE']);
@@ -22,10 +23,10 @@ const FAULTS = new Set(['DATABASE_REFUSED', 'WRONG_WALLET_STATE']);
 export function throughScheduler<T extends object>(
   store: T,
   scheduler: Scheduler,
-  { name, faultsPerMille, writes, onRefusal, onCall }: StoreFaults,
+  { name, faultsPerMille, onRefusal, onCall }: StoreFaults,
 ): T {
   const call = (method: string, work: () => Promise<unknown>): Promise<unknown> => {
-    const isWrite = writes.includes(method);
+    const isWrite = WRITES.has(method);
     const unavailable = (): never => {
       throw new DatabaseUnavailableError(new Error('connection terminated'));
     };

@@ -45,6 +45,10 @@ export interface Block {
   readonly parentHash: Hex;
   readonly header: Readonly<Record<string, unknown>>;
   readonly entries: readonly VaultEntry[];
+  /** All entries up to this block, oldest first. */
+  readonly history: readonly VaultEntry[];
+  /** Tokens of the vault at the end of the block. */
+  readonly balance: bigint;
   readonly transactions: readonly VaultTransaction[];
 }
 
@@ -63,6 +67,7 @@ const ZERO = `0x${'0'.repeat(64)}` as const;
 export class SimulatedChain {
   readonly blocks: Block[] = [];
   reorganisations = 0;
+  private readonly byHashes = new Map<string, Block>();
   private waiting: VaultTransaction[] = [];
   private forks = 0;
 
@@ -88,7 +93,8 @@ export class SimulatedChain {
   }
 
   byHash(hash: string): Block | undefined {
-    return this.blocks.find((block) => block.hash === hash);
+    const block = this.byHashes.get(hash);
+    return block !== undefined && this.blocks[block.number] === block ? block : undefined;
   }
 
   submit(transaction: VaultTransaction): void {
@@ -120,8 +126,8 @@ export class SimulatedChain {
   }
 
   /** All that the vault did up to a block, newest block by default. */
-  entries(upTo = this.latest.number): VaultEntry[] {
-    return this.blocks.slice(0, upTo + 1).flatMap(({ entries }) => entries);
+  entries(upTo = this.latest.number): readonly VaultEntry[] {
+    return this.at(Math.min(upTo, this.latest.number)).history;
   }
 
   statusOf(vaultId: string, upTo?: number): VaultStatus {
@@ -129,31 +135,38 @@ export class SimulatedChain {
     return entry?.kind ?? 'none';
   }
 
-  balance(upTo?: number): bigint {
-    return this.entries(upTo).reduce((left, { amount }) => left - amount, this.options.funds);
+  balance(upTo = this.latest.number): bigint {
+    return this.at(Math.min(upTo, this.latest.number)).balance;
   }
 
   private append(seconds: number, transactions: readonly VaultTransaction[]): void {
     const number = this.blocks.length;
-    const parentHash = this.blocks.at(-1)?.hash ?? ZERO;
+    const parent = this.blocks.at(-1);
+    const parentHash = parent?.hash ?? ZERO;
+    let balance = parent?.balance ?? this.options.funds;
     const entries: VaultEntry[] = [];
     for (const one of transactions) {
-      if (this.statusOf(one.vaultId) !== 'none') continue;
+      if (parent?.history.some(({ vaultId }) => vaultId === one.vaultId)) continue;
       if (entries.some(({ vaultId }) => vaultId === one.vaultId)) continue;
       const { vaultId, hash: transactionHash } = one;
       const place = { vaultId, transactionHash, logIndex: entries.length };
       if (one.kind === 'cancel') {
         entries.push({ kind: 'cancelled', recipient: one.by, amount: 0n, ...place });
-      } else if (seconds <= one.deadlineSeconds && one.amount <= this.balance()) {
+      } else if (seconds <= one.deadlineSeconds && one.amount <= balance) {
         const { recipient, amount } = one;
         entries.push({ kind: 'claimed', recipient, amount, ...place });
+        balance -= amount;
       }
     }
     const header = this.header({ number, seconds, parentHash });
-    this.blocks.push({
-      ...{ number, seconds, parentHash, header, entries, transactions },
+    const before = parent?.history ?? [];
+    const block: Block = {
+      ...{ number, seconds, parentHash, header, entries, balance, transactions },
+      history: entries.length === 0 ? before : [...before, ...entries],
       hash: header['hash'] as Hex,
-    });
+    };
+    this.blocks.push(block);
+    this.byHashes.set(block.hash, block);
   }
 
   private header(of: { number: number; seconds: number; parentHash: Hex }) {

@@ -49,7 +49,7 @@ export class Operator {
     if (decision.kind === 'refused') return;
     this.world.scheduler.note(`the operator: ${event.type} ${before.id.slice(-4)}`);
     // The runbook asks the partner only once the service would let the points go back.
-    if (event.type === 'operator-restored') partner.books.restoreByHand(before.id);
+    if (event.type === 'operator-restored') partner.restoreByHand(before.id);
     const audit = { command: event.type, outcome: 'done' };
     const write = { before, decision, event: event.type, actor: 'operator:simulation', audit };
     // Only this command needs the key, and vouches for the id that it names.

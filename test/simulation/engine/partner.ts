@@ -63,6 +63,8 @@ export class SimulatedPartner {
   /** Copies of deductions that may still arrive, by redemption id. */
   readonly copies = new Map<string, number>();
   isHealed = false;
+  /** Grows with all that may change the books or the confirmations. */
+  changes = 0;
   private faults = 0;
   private readonly seenAnswers: Answer[] = [];
 
@@ -143,12 +145,19 @@ export class SimulatedPartner {
   /** Lets the books do what the call asks for. */
   handle({ call, requestId, address, request }: Visit): BookAnswer {
     if (call === undefined) return this.books.balanceOf(address);
+    this.changes++;
     if (call.step === 'confirm') {
       const { svcRedemptionId } = call.body;
       const bodies = this.confirmations.get(svcRedemptionId) ?? [];
       this.confirmations.set(svcRedemptionId, [...bodies, request.body]);
     }
     return this.books.handle(call, requestId, this.around.nowMs());
+  }
+
+  /** Gives points back by hand, at an operator's request. */
+  restoreByHand(redemptionId: string): void {
+    this.changes++;
+    this.books.restoreByHand(redemptionId);
   }
 
   /** Lets a copy of the call arrive later. */

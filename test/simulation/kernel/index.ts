@@ -1,6 +1,14 @@
 export { Choices, type Script, seededRandom } from './choices.js';
-export { failureReport } from './report.js';
-export { DeviationError, runOnce, type RunResult, type Simulation, type World } from './run.js';
+export { failureReport, requireNoFailure } from './report.js';
+export {
+  DeviationError,
+  firstFailure,
+  runOnce,
+  type RunResult,
+  seedsFrom,
+  type Simulation,
+  type World,
+} from './run.js';
 export * from './scheduler.js';
 export { shrink, type ShrinkLimits } from './shrink.js';
 export { Trace } from './trace.js';

@@ -1,14 +1,16 @@
 /**
- * Puts a simulated clock, timers and random numbers in the place of those of the process, for the time of a run, so
- * that the programs run as they are.
+ * Puts a simulated clock, timers and random numbers in the place of those of the process, for the code of simulated
+ * worlds, so that the programs run as they are. Code outside of the worlds keeps the real ones.
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
-import { seededRandom, seedOf } from './choices.js';
+import { place } from './place.js';
 import { type Scheduler } from './scheduler.js';
+import { PlainController, PlainSignal } from './signals.js';
 
 const realImmediate = setImmediate;
+const { setTimeout: realPause, setImmediate: realTurn } = timersPromises;
 
 /** Resolves when all promises and ticks of the process have run. */
 export function settled(): Promise<void> {
@@ -17,10 +19,25 @@ export function settled(): Promise<void> {
   });
 }
 
-/** @returns puts everything back as it was */
-export function enterRealm(scheduler: Scheduler, seed: number): () => void {
+let entered = 0;
+let restore: () => void = () => undefined;
+
+/**
+ * Replacing what Node exports takes a millisecond; enter once for many runs.
+ * @returns leaves the realm; the last to leave puts everything back as it was
+ */
+export function enterRealm(): () => void {
+  if (entered++ === 0) restore = replaceAll();
+  return () => {
+    if (--entered === 0) restore();
+  };
+}
+
+type Replace = <T extends object>(target: T, name: keyof T, value: unknown) => void;
+
+function replaceAll(): () => void {
   const undo: (() => void)[] = [];
-  const replace = (target: object, name: string, value: unknown): void => {
+  const replace: Replace = (target, name, value) => {
     const before = Object.getOwnPropertyDescriptor(target, name);
     Object.defineProperty(target, name, { value, configurable: true, writable: true });
     undo.push(() => {
@@ -28,24 +45,10 @@ export function enterRealm(scheduler: Scheduler, seed: number): () => void {
       else Reflect.deleteProperty(target, name);
     });
   };
-  const timers = timersOf(scheduler);
-  for (const [name, value] of Object.entries(timers)) replace(globalThis, name, value);
-  replace(globalThis, 'Date', dateOf(scheduler));
-  replace(performance, 'now', () => scheduler.monotonicMs());
-  replace(AbortSignal, 'timeout', (ms: number) => {
-    const controller = new AbortController();
-    timers.setTimeout(() => {
-      controller.abort(new DOMException('The operation timed out', 'TimeoutError'));
-    }, ms);
-    return controller.signal;
-  });
-  replace(timersPromises, 'setTimeout', pauseOf(timers.setTimeout, timers.clearTimeout));
-  replace(timersPromises, 'setImmediate', (value: unknown) => {
-    return new Promise((resolve) => {
-      timers.setImmediate(resolve, value);
-    });
-  });
-  replaceRandom(replace, seedOf(seed, 'random'));
+  replaceTimers(replace);
+  replaceSignals(replace);
+  replaceClocks(replace);
+  replaceRandom(replace);
   syncBuiltinESMExports();
   return () => {
     for (const one of undo.reverse()) one();
@@ -53,13 +56,21 @@ export function enterRealm(scheduler: Scheduler, seed: number): () => void {
   };
 }
 
+function world(): Scheduler | undefined {
+  return place.getStore()?.scheduler;
+}
+
 type Fire = (...values: unknown[]) => void;
 
 class SimulatedTimer {
+  private id: number;
+
   constructor(
-    readonly id: number,
-    private readonly again: () => void,
-  ) {}
+    private readonly scheduler: Scheduler,
+    private readonly set: () => number,
+  ) {
+    this.id = set();
+  }
 
   ref(): this {
     return this;
@@ -74,105 +85,178 @@ class SimulatedTimer {
   }
 
   refresh(): this {
-    this.again();
+    this.clear();
+    this.id = this.set();
     return this;
+  }
+
+  clear(): void {
+    this.scheduler.clearTimer(this.id);
   }
 }
 
-function timersOf(scheduler: Scheduler) {
-  const start = (fire: Fire, ms: number, values: unknown[], isInterval: boolean) => {
-    const set = (): number => {
-      const work = (): void => {
-        fire(...values);
-      };
-      return scheduler.setTimer(work, ms, isInterval ? Math.max(1, ms) : undefined);
+function replaceTimers(replace: Replace): void {
+  const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval };
+  const timerOf =
+    (of: (fire: Fire, ms?: number, ...values: unknown[]) => unknown, isInterval: boolean) =>
+    (fire: Fire, ms = 0, ...values: unknown[]): unknown => {
+      const scheduler = world();
+      return scheduler === undefined
+        ? of(fire, ms, ...values)
+        : simulatedTimer(scheduler, { fire: fire.bind(undefined, ...values), ms, isInterval });
     };
-    const timer: { id: number } & SimulatedTimer = new SimulatedTimer(set(), () => {
-      scheduler.clearTimer(timer.id);
-      timer.id = set();
+  const clearOf = (clear: (timer: never) => void) => (timer: unknown) => {
+    if (timer instanceof SimulatedTimer) timer.clear();
+    else clear(timer as never);
+  };
+  replace(globalThis, 'setTimeout', timerOf(real.setTimeout, false));
+  replace(globalThis, 'setInterval', timerOf(real.setInterval, true));
+  replace(globalThis, 'clearTimeout', clearOf(real.clearTimeout));
+  replace(globalThis, 'clearInterval', clearOf(real.clearInterval));
+  replace(globalThis, 'setImmediate', (fire: Fire, ...values: unknown[]) => {
+    const scheduler = world();
+    if (scheduler === undefined) return real.setImmediate(fire, ...values);
+    scheduler.setImmediate(() => {
+      fire(...values);
     });
-    return timer;
-  };
-  const clear = (timer: SimulatedTimer | undefined | null): void => {
-    if (timer) scheduler.clearTimer(timer.id);
-  };
-  return {
-    setTimeout: (fire: Fire, ms = 0, ...values: unknown[]) => start(fire, ms, values, false),
-    setInterval: (fire: Fire, ms = 0, ...values: unknown[]) => start(fire, ms, values, true),
-    setImmediate: (fire: Fire, ...values: unknown[]) => {
+    return undefined;
+  });
+  replace(timersPromises, 'setTimeout', (ms: number, value?: unknown, options: Abort = {}) => {
+    const scheduler = world();
+    return scheduler ? pause(scheduler, { ms, value, ...options }) : realPause(ms, value, options);
+  });
+  replace(timersPromises, 'setImmediate', (value: unknown) => {
+    const scheduler = world();
+    if (scheduler === undefined) return realTurn(value);
+    return new Promise((resolve) => {
       scheduler.setImmediate(() => {
-        fire(...values);
-      });
-    },
-    clearTimeout: clear,
-    clearInterval: clear,
-  };
-}
-
-/** As `setTimeout` of node:timers/promises. */
-function pauseOf(
-  set: (fire: Fire, ms: number) => SimulatedTimer,
-  clear: (timer: SimulatedTimer) => void,
-) {
-  return (ms: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}) =>
-    new Promise((resolve, reject) => {
-      const aborted = (): void => {
-        reject(new DOMException('The operation was aborted', 'AbortError'));
-      };
-      if (signal?.aborted === true) {
-        aborted();
-        return;
-      }
-      const onAbort = (): void => {
-        clear(timer);
-        aborted();
-      };
-      const timer = set(() => {
-        signal?.removeEventListener('abort', onAbort);
         resolve(value);
-      }, ms);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      });
     });
-}
-
-function dateOf(scheduler: Scheduler): DateConstructor {
-  return new Proxy(Date, {
-    construct: (target, values: unknown[], newTarget) =>
-      Reflect.construct(
-        target,
-        values.length === 0 ? [scheduler.nowMs()] : values,
-        newTarget,
-      ) as Date,
-    get: (target, name, receiver): unknown =>
-      name === 'now' ? () => scheduler.nowMs() : Reflect.get(target, name, receiver),
   });
 }
 
+interface TimerPlan {
+  readonly fire: () => void;
+  readonly ms: number;
+  readonly isInterval: boolean;
+}
+
+function simulatedTimer(scheduler: Scheduler, { fire, ms, isInterval }: TimerPlan): SimulatedTimer {
+  const everyMs = isInterval ? Math.max(1, ms) : undefined;
+  return new SimulatedTimer(scheduler, () => scheduler.setTimer(fire, ms, everyMs));
+}
+
+interface Abort {
+  readonly signal?: AbortSignal;
+}
+
+/** As `setTimeout` of node:timers/promises. */
+function pause(
+  scheduler: Scheduler,
+  { ms, value, signal }: Abort & { readonly ms: number; readonly value: unknown },
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => {
+      reject(new DOMException('The operation was aborted', 'AbortError'));
+    };
+    if (signal?.aborted === true) {
+      aborted();
+      return;
+    }
+    const onAbort = (): void => {
+      scheduler.clearTimer(timer);
+      aborted();
+    };
+    const timer = scheduler.setTimer(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve(value);
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function replaceSignals(replace: Replace): void {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const any = AbortSignal.any.bind(AbortSignal);
+  const controllers = new Proxy(AbortController, {
+    construct: (target, values: unknown[], newTarget) =>
+      world() ? new PlainController() : (Reflect.construct(target, values, newTarget) as object),
+  });
+  replace(globalThis, 'AbortController', controllers);
+  replace(AbortSignal, 'any', (signals: Iterable<PlainSignal>) =>
+    world() ? PlainSignal.any(signals) : any(signals as unknown as AbortSignal[]),
+  );
+  replace(AbortSignal, 'timeout', (ms: number) => {
+    const scheduler = world();
+    if (scheduler === undefined) return timeout(ms);
+    const controller = new PlainController();
+    scheduler.setTimer(() => {
+      controller.abort(new DOMException('The operation timed out', 'TimeoutError'));
+    }, ms);
+    return controller.signal;
+  });
+}
+
+function replaceClocks(replace: Replace): void {
+  const RealDate = Date;
+  const now = (): number => world()?.nowMs() ?? RealDate.now();
+  const SimulatedDate = new Proxy(RealDate, {
+    construct: (target, values: unknown[], newTarget) =>
+      Reflect.construct(target, values.length === 0 ? [now()] : values, newTarget) as Date,
+    get: (target, name, receiver): unknown =>
+      name === 'now' ? now : Reflect.get(target, name, receiver),
+  });
+  replace(globalThis, 'Date', SimulatedDate);
+  const realMonotonic = performance.now.bind(performance);
+  replace(performance, 'now', () => world()?.monotonicMs() ?? realMonotonic());
+}
+
 /** Random values of which nothing depends but their difference: ids, keys, jitter. They are not choices of the run. */
-function replaceRandom(
-  replace: (target: object, name: string, value: unknown) => void,
-  seed: number,
-): void {
-  const random = seededRandom(seed);
-  const fill = <T extends ArrayBufferView>(view: T): T => {
-    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-    for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
-    return view;
-  };
-  const randomBytes = (size: number): Buffer => fill(Buffer.alloc(size));
-  const randomUUID = (): string => {
-    const hex = randomBytes(16).toString('hex');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
-  };
-  const randomInt = (low: number, high?: number): number => {
-    const [from, to] = high === undefined ? [0, low] : [low, high];
-    return from + Math.floor(random() * (to - from));
-  };
-  replace(Math, 'random', random);
-  replace(crypto, 'randomBytes', randomBytes);
-  replace(crypto, 'randomUUID', randomUUID);
-  replace(crypto, 'randomInt', randomInt);
-  replace(crypto, 'randomFillSync', fill);
-  replace(crypto.webcrypto, 'getRandomValues', fill);
-  replace(crypto.webcrypto, 'randomUUID', randomUUID);
+function replaceRandom(replace: Replace): void {
+  const { random: realRandom } = Math;
+  const { randomBytes, randomUUID, randomInt, randomFillSync, webcrypto } = crypto;
+  const getRandomValues = webcrypto.getRandomValues.bind(webcrypto);
+  replace(Math, 'random', () => (world()?.random ?? realRandom)());
+  /** The simulated one within worlds, the real one outside. */
+  const either =
+    <A extends unknown[]>(
+      simulated: (random: () => number, ...values: A) => unknown,
+      real: (...values: A) => unknown,
+    ) =>
+    (...values: A): unknown => {
+      const scheduler = world();
+      return scheduler ? simulated(scheduler.random, ...values) : real(...values);
+    };
+  const uuid = either(uuidOf, randomUUID as () => unknown);
+  replace(crypto, 'randomBytes', either(bytesOf, randomBytes as (size: number) => unknown));
+  replace(crypto, 'randomUUID', uuid);
+  replace(crypto, 'randomInt', either(intOf, randomInt as (low: number, high?: number) => unknown));
+  replace(crypto, 'randomFillSync', either(fill, randomFillSync as (view: Buffer) => unknown));
+  replace(
+    webcrypto,
+    'getRandomValues',
+    either(fill, getRandomValues as (view: Uint8Array) => unknown),
+  );
+  replace(webcrypto, 'randomUUID', uuid);
+}
+
+function fill<T extends ArrayBufferView>(random: () => number, view: T): T {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
+  return view;
+}
+
+function bytesOf(random: () => number, size: number): Buffer {
+  return fill(random, Buffer.alloc(size));
+}
+
+function uuidOf(random: () => number): string {
+  const hex = bytesOf(random, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+}
+
+function intOf(random: () => number, low: number, high?: number): number {
+  const [from, to] = high === undefined ? [0, low] : [low, high];
+  return from + Math.floor(random() * (to - from));
 }

@@ -1,5 +1,6 @@
 /** Runs a simulation once: with a seed, or with a script of choices. */
 import { Choices, type Script } from './choices.js';
+import { place } from './place.js';
 import { enterRealm, settled } from './realm.js';
 import { Scheduler, type SchedulerOptions } from './scheduler.js';
 import { Trace } from './trace.js';
@@ -55,10 +56,11 @@ export async function runOnce(
   // Those of a test runner would end its test.
   const others = process.listeners('unhandledRejection');
   process.removeAllListeners('unhandledRejection').on('unhandledRejection', onUnhandled);
-  const leave = enterRealm(scheduler, seed);
+  const leave = enterRealm();
   let failure: RunResult['failure'];
   try {
-    await simulation.run({ choices, scheduler });
+    const inWorld = { scheduler, process: undefined };
+    await place.run(inWorld, () => simulation.run({ choices, scheduler }));
   } catch (error) {
     const kind = error instanceof DeviationError ? error.kind : textOf(error).split('\n', 1)[0];
     failure = { kind: kind ?? '', message: textOf(error) };
@@ -70,6 +72,41 @@ export async function runOnce(
     for (const other of others) process.on('unhandledRejection', other);
   }
   return { seed, failure, trace, script: choices.drawn(), steps: scheduler.steps };
+}
+
+/**
+ * Runs seeds one after the other.
+ * @param onResult gets each result
+ * @returns the first failure; undefined where there is none
+ */
+export async function firstFailure(
+  simulation: Simulation,
+  seeds: Iterable<number>,
+  onResult: (result: RunResult) => void = () => undefined,
+): Promise<RunResult | undefined> {
+  const leave = enterRealm();
+  const { stackTraceLimit } = Error;
+  // A run makes hundreds of errors, whose stacks cost more than they do.
+  Error.stackTraceLimit = 0;
+  let failed: number | undefined;
+  try {
+    for (const seed of seeds) {
+      const result = await runOnce(simulation, seed);
+      onResult(result);
+      if (result.failure === undefined) continue;
+      failed = seed;
+      break;
+    }
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+    leave();
+  }
+  return failed === undefined ? undefined : runOnce(simulation, failed);
+}
+
+/** The whole numbers from `first` on. */
+export function* seedsFrom(first: number, count: number): Generator<number> {
+  for (let seed = first; seed < first + count; seed++) yield seed;
 }
 
 function textOf(error: unknown): string {

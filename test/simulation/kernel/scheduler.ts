@@ -3,8 +3,8 @@
  * each step answers one call, fires one timer, or lets the world act. Between two steps all promises have settled, so
  * that nothing but the choices decides the order.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Choices } from './choices.js';
+import { type Choices, seededRandom, seedOf } from './choices.js';
+import { place } from './place.js';
 import { type Trace } from './trace.js';
 
 /** One way in which a call may end. */
@@ -95,7 +95,8 @@ export class Scheduler {
   private pending: PendingCall[] = [];
   private readonly timers = new Map<number, Timer>();
   private immediates: { fire: () => void; process: SimulatedProcess | undefined }[] = [];
-  private readonly current = new AsyncLocalStorage<SimulatedProcess>();
+  /** Numbers from 0 to below 1, of which nothing depends but their difference. */
+  readonly random: () => number;
 
   constructor(
     private readonly choices: Choices,
@@ -103,7 +104,9 @@ export class Scheduler {
     private readonly options: SchedulerOptions,
     /** Resolves when all promises have settled; see Realm. */
     private readonly settled: () => Promise<void>,
-  ) {}
+  ) {
+    this.random = seededRandom(seedOf(choices.seed, 'random'));
+  }
 
   /** The wall clock, Unix time in milliseconds. */
   nowMs(): number {
@@ -128,18 +131,23 @@ export class Scheduler {
   start(name: string, main: () => void): SimulatedProcess {
     const process = new SimulatedProcess(name);
     this.note(`${name} starts`);
-    this.current.run(process, main);
+    this.within(process, main);
     return process;
   }
 
   /** The process that the running code belongs to. */
   get process(): SimulatedProcess | undefined {
-    return this.current.getStore();
+    return place.getStore()?.process;
   }
 
   /** Runs code of a process, for example a request that it serves. */
   within<T>(process: SimulatedProcess, work: () => T): T {
-    return this.current.run(process, work);
+    return place.run({ scheduler: this, process }, work);
+  }
+
+  /** Runs code with the real clock, timers and random numbers: a call to a real server, which a step waits for. */
+  outside<T>(work: () => T): T {
+    return place.run(undefined, work);
   }
 
   /** Ends a process between two of its steps: it never runs again. */
@@ -154,7 +162,7 @@ export class Scheduler {
   /** A call through a seam. It stays unanswered until a step picks it. */
   call<T>({ name, ends, signal, outlivesProcess = false }: SeamCall<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const process = this.current.getStore();
+      const { process } = this;
       const call: PendingCall = {
         name,
         process,
@@ -191,7 +199,7 @@ export class Scheduler {
   setTimer(fire: () => void, afterMs: number, everyMs?: number): number {
     const order = ++this.order;
     const dueMs = this.elapsedMs + Math.max(1, Math.trunc(afterMs) || 1);
-    const process = this.current.getStore();
+    const { process } = this;
     if (process?.isAlive !== false) {
       this.timers.set(order, { dueMs, order, everyMs, process, fire });
     }
@@ -203,7 +211,7 @@ export class Scheduler {
   }
 
   setImmediate(fire: () => void): void {
-    this.immediates.push({ fire, process: this.current.getStore() });
+    this.immediates.push({ fire, process: this.process });
   }
 
   /** Makes one step after the other until the condition holds. */
@@ -230,11 +238,14 @@ export class Scheduler {
   private async step(): Promise<boolean> {
     const calls = this.pending.filter(({ notBeforeMs }) => notBeforeMs <= this.elapsedMs);
     const timer = this.nextTimer();
-    const actions = this.actions.filter((action) => action.weight() > 0);
     const { timerWeight = 1 } = this.options;
     const weights = calls.map(() => CALL_WEIGHT);
     if (timer) weights.push(calls.length > 0 ? timerWeight : CALL_WEIGHT);
-    for (const action of actions) weights.push(action.weight());
+    const actions = this.actions.filter((action) => {
+      const weight = action.weight();
+      if (weight > 0) weights.push(weight);
+      return weight > 0;
+    });
     if (weights.length === 0) return false;
     this.steps++;
     const at = this.choices.weighted('next', weights);
@@ -296,7 +307,7 @@ export class Scheduler {
   }
 
   private in(process: SimulatedProcess | undefined, work: () => void): void {
-    if (process) this.current.run(process, work);
+    if (process) this.within(process, work);
     else work();
   }
 }

@@ -2,11 +2,17 @@ import { createHash } from 'node:crypto';
 
 /** What happened in a run, in lines for a person. Two runs of one seed have the same lines. */
 export class Trace {
-  readonly lines: string[] = [];
+  private readonly events: { readonly elapsedMs: number; readonly what: string }[] = [];
 
   add(elapsedMs: number, what: string): void {
-    const seconds = (elapsedMs / 1000).toFixed(3).padStart(10);
-    this.lines.push(`${String(this.lines.length + 1).padStart(4)} ${seconds} s  ${what}`);
+    this.events.push({ elapsedMs, what });
+  }
+
+  get lines(): string[] {
+    return this.events.map(({ elapsedMs, what }, place) => {
+      const seconds = (elapsedMs / 1000).toFixed(3).padStart(10);
+      return `${String(place + 1).padStart(4)} ${seconds} s  ${what}`;
+    });
   }
 
   /** SHA-256 of all lines, as hex digits. */

@@ -127,10 +127,16 @@ export function walletsOf({ wallet, to }: StakeEvent): readonly Address[] {
   return to === undefined ? [wallet] : [wallet, to];
 }
 
+const branches = new WeakMap<Block, readonly Block[]>();
+
 /** The branch that ends in this block, oldest first. */
-export function branchOf(block: Block): Block[] {
-  const branch: Block[] = [];
-  for (let one: Block | undefined = block; one; one = one.parent) branch.unshift(one);
+export function branchOf(block: Block): readonly Block[] {
+  let branch = branches.get(block);
+  if (branch === undefined) {
+    const { parent } = block;
+    branch = parent === undefined ? [block] : [...branchOf(parent), block];
+    branches.set(block, branch);
+  }
   return branch;
 }
 

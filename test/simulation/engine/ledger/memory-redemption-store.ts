@@ -44,6 +44,11 @@ const MOST_RECORD_BYTES = 32_768;
 
 /** RedemptionStore on a MemoryLedger. */
 export class MemoryRedemptionStore implements Pick<RedemptionStore, keyof RedemptionStore> {
+  private readonly verified = new WeakMap<
+    Redemption,
+    Pick<LedgerRow, 'place' | 'macs'> & { readonly stored: StoredRedemption }
+  >();
+
   constructor(
     private readonly ledger: MemoryLedger,
     private readonly seal?: EvidenceSeal,
@@ -339,8 +344,13 @@ export class MemoryRedemptionStore implements Pick<RedemptionStore, keyof Redemp
     return row?.lease?.owner === owner ? row : undefined;
   }
 
+  /** A row that was verified before is not verified again. */
   private stored({ redemption, place, macs }: LedgerRow): StoredRedemption {
-    return verifiedRow(redemption, place, macs, this.seal);
+    const known = this.verified.get(redemption);
+    if (known !== undefined && known.place === place && known.macs === macs) return known.stored;
+    const stored = verifiedRow(redemption, place, macs, this.seal);
+    this.verified.set(redemption, { place, macs, stored });
+    return stored;
   }
 }
 

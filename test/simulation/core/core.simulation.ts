@@ -57,6 +57,7 @@ const FIRST_DAY = 20_000;
 export const START_MS = (FIRST_DAY + 9) * SECONDS_PER_DAY * 1000 + 43_200_000;
 const FENCED = ['commit', 'rollback', 'halt', 'clearHalt'];
 const MOST_CALM_STEPS = 2000;
+const STEPS_OF_AUDIT = 200;
 const HOUR_MS = 3_600_000;
 /** While the index is behind, the world may act once in so many steps. */
 const STEPS_WHILE_BEHIND = 6;
@@ -251,9 +252,8 @@ class CoreWorld {
   }
 
   private async auditCalmly(): Promise<void> {
-    // An audit that could not be made is tried again within the hour.
     await this.goOnAfter(HOUR_MS);
-    await this.reach('audited', () => {
+    await this.reachByAudit('audited', () => {
       const last = this.tables.audits.findLast(({ result }) => result !== 'impossible');
       return last !== undefined && dayOf(last.startedAt.getTime() / 1000) === this.today;
     });
@@ -281,11 +281,20 @@ class CoreWorld {
       const { findings, state } = tables;
       return findings === 'all' || findings.has(wallet) || state?.halted !== undefined;
     };
-    await this.reach('found', () => isFound() || this.hasRightChanges());
+    await this.reachByAudit('found', () => isFound() || this.hasRightChanges());
     if (!isFound()) return;
     const before = api.refused;
     api.request({ wallet, lastDays: 1, endDay: dayOf(chain.head.seconds) });
     await this.reach('refused', () => api.refused > before);
+  }
+
+  /** An audit that could not be made is tried again within the hour. */
+  private async reachByAudit(what: string, until: () => boolean): Promise<void> {
+    for (let hours = 0; hours < 3; hours++) {
+      if ((await this.runUntil(until, STEPS_OF_AUDIT)) === 'reached') return;
+      await this.goOnAfter(HOUR_MS);
+    }
+    await this.reach(what, until);
   }
 
   private hasRightChanges(): boolean {

@@ -1,5 +1,5 @@
 /** Reads what became of authorised payouts, from final blocks only. */
-import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
+import { toFunctionSelector } from 'viem/utils';
 import {
   type Address,
   type BlockRef,
@@ -10,7 +10,6 @@ import {
   type VaultSighting,
   type VaultStatus,
 } from '#libs/domain';
-import { redemptionVaultAbi as abi } from '../abi/redemption-vault.generated.js';
 import {
   AllEndpointsFailedError,
   EndpointsDisagreeError,
@@ -69,6 +68,7 @@ interface Look {
 /** In the order of the contract's `Status`. */
 const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
 const TOKEN = toFunctionSelector('token()');
+const STATUS = toFunctionSelector('status(bytes32)');
 /** Ids in one filter of eth_getLogs. */
 const WATCHED_AT_ONCE = 50;
 /** Seconds after a deadline, by our clock, from which on a second endpoint is asked about a payout that looks open. */
@@ -266,9 +266,7 @@ export class VaultReader {
     const statuses: VaultStatus[] = [];
     for (let at = 0; at < ids.length; at += each) {
       const some = ids.slice(at, at + each);
-      const data = some.map((id) =>
-        encodeFunctionData({ abi, functionName: 'status', args: [id] }),
-      );
+      const data = some.map((id) => `${STATUS}${id.slice(2)}`);
       const calls = [TOKEN, ...data].map((one) => ({ to: vault, data: one }));
       const [itsToken, ...words] = await this.calls.read(session, calls, block);
       if (itsToken !== BigInt(token)) {

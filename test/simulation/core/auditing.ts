@@ -6,8 +6,13 @@ import { NightlyAudit } from '#libs/verification';
 import { AuditService } from '../../../apps/indexer/src/audit/audit.service.js';
 import { type IndexStatus } from '../../../apps/indexer/src/follow/index-status.js';
 import { type IndexerSettings } from '../../../apps/indexer/src/indexer.env.js';
+import {
+  ancestor,
+  branchOf,
+  type SimulatedChain,
+  totalAt,
+} from '../../../libs/testing/src/fake-node/simulated-chain.js';
 import { DeviationError } from '../kernel/index.js';
-import { ancestor, branchOf, type SimulatedChain, totalAt } from './chain/simulated-chain.js';
 import { walletsOf } from './oracle.js';
 
 /** More often than Nest's schedule has it, since most worlds are over in two minutes. */

@@ -154,7 +154,7 @@ function isOn(value: string): boolean {
   return ['on', 'true', 'yes', '1'].includes(value.toLowerCase());
 }
 
-export function settingsAnswers(settings: readonly ForeignSetting[]): Answer | readonly Answer[] {
+function settingsAnswers(settings: readonly ForeignSetting[]): Answer | readonly Answer[] {
   const named = settings.map(({ name, value, of }) => `${name}=${value} (${of})`);
   const harms = settings.flatMap(({ name, value, of }) => {
     const found = HARMS[name]?.(value);

@@ -5,7 +5,7 @@ import { engineSimulation } from './engine.simulation.js';
 import { NOTABLE_SEEDS } from './notable-seeds.js';
 
 const SEEDS = 5000;
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 
 describe('the engine in simulated worlds', () => {
   it(

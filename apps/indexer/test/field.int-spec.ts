@@ -87,6 +87,27 @@ describe.each(POSITIONS)('%s', (position) => {
   });
 });
 
+const INVALID = QUIRKS.filter(({ alone }) => alone !== undefined);
+const BESIDE = POSITIONS.slice(1);
+
+/** Two providers alone would vouch for such a contract, so that an endpoint without valid answers could stop the index. */
+describe.each(BESIDE)('%s, of a contract without a total', (position) => {
+  it.each(INVALID)('from the start: $name', async ({ faults }) => {
+    const one = aWorld({ hasNoTotal: true });
+    await one.start(...placed(position, faults()));
+    await one.expectRight(open);
+    await follow(one);
+  });
+
+  it.each(INVALID)('at the head: $name', async ({ faults }) => {
+    const one = aWorld({ hasNoTotal: true });
+    await one.start([], []);
+    await one.expectRight(open);
+    one.setFaults(position === 'the second of two' ? 1 : 0, faults());
+    await follow(one);
+  });
+});
+
 const wallet = aWallet(1);
 const at =
   (numbers: readonly number[], event: StakeEvent) =>

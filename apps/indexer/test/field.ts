@@ -41,6 +41,8 @@ export interface WorldOptions {
   readonly keepsBurnt?: boolean;
   /** The total of the contract leaves out what the zero address keeps. */
   readonly excludesBurnt?: boolean;
+  /** The contract tells balances and no total. */
+  readonly hasNoTotal?: boolean;
   /** More events of a block, by its number. */
   readonly more?: (number: number) => readonly StakeEvent[];
   /** Heights without a block before the block that would have this number. */
@@ -127,6 +129,7 @@ export class FieldWorld {
       urls: this.nodes.map(({ url }) => url),
       finality: `depth:${FINALITY}`,
       events: this.options.events ?? 'staked-withdrawn',
+      ...(this.options.hasNoTotal === true && { totalView: [] }),
       timeoutMs: 2_000,
       overrides: { maxRangeBlocks: 16 },
     });

@@ -8,7 +8,7 @@
  * intervals, and the index continues once their answers agree.
  */
 import { once } from 'node:events';
-import { AllEndpointsFailedError } from '#libs/chain';
+import { AllEndpointsFailedError, isEndpointLeftOut, unlessRpcFails } from '#libs/chain';
 import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
@@ -133,6 +133,10 @@ export class Supervisor {
           return;
         }
         failures.add(error);
+        if (lead?.writer.isOpen === true && isEndpointLeftOut(error)) {
+          const { finalised, head } = lead.writer.stored;
+          await unlessRpcFails(this.preparation.chooseAgain(finalised ?? head));
+        }
         const isPermanent = error instanceof PermanentError;
         // Without a fencing token this process cannot store a halt, and another process may be able to take over the
         // index.

@@ -45,6 +45,21 @@ export class IndexPreparation {
   }
 
   /**
+   * Chooses again what vouches for events, after an endpoint was left out because its answers are not valid: an added
+   * provider must not stop an index that another mode could verify.
+   * @param past a final block of the index
+   * @throws AllEndpointsFailedError
+   */
+  async chooseAgain(past: BlockRef): Promise<void> {
+    const { reader, status, logger, options } = this;
+    if (options.verification !== 'auto') return;
+    const verification = chooseVerification('auto', await readVerificationOffer(reader, past));
+    if (verification.mode === status.verification?.mode) return;
+    status.verification = verification;
+    logger.warn(verification, `Events are verified in another way now: ${verification.mode}`);
+  }
+
+  /**
    * Logs the least that a long sync takes, before the sync begins.
    * @param head the newest indexed block, or the one before the first
    * @throws AllEndpointsFailedError

@@ -275,6 +275,13 @@ export function sizeRefusalIn(error: unknown): RpcError | undefined {
     : undefined;
 }
 
+/** Whether an endpoint failed for what its own answers show, and was left out. */
+export function isEndpointLeftOut(error: unknown): boolean {
+  const isLeftOut = (failure: RpcError): boolean =>
+    failure instanceof EndpointLeftOutError || failure instanceof LogsPrunedError;
+  return error instanceof AllEndpointsFailedError && error.failures.some(isLeftOut);
+}
+
 /** Two endpoints differ about a final block. One of them is wrong, so nothing is done that rests on either. */
 export class EndpointsDisagreeError extends RetryableError {
   constructor(message: string) {

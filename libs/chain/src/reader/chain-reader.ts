@@ -145,7 +145,10 @@ export class ChainReader extends StakeViews {
     const answers = await this.probe(this.endpoints, async (session) =>
       parseLogList(valueOf((await session.batch([logs])).results[0]), session),
     );
-    return this.endpoints.filter((endpoint) => !isNeverValid(answers.get(endpoint)));
+    const leftOut = this.pool.leftOut('eth_getLogs');
+    return this.endpoints.filter(
+      (endpoint) => !leftOut.includes(endpoint) && !isNeverValid(answers.get(endpoint)),
+    );
   }
 
   /** Asks each endpoint, for some seconds. @returns what each answered, or its error */

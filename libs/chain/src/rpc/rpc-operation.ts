@@ -36,8 +36,11 @@ interface QuestionOptions {
   readonly regardless: boolean;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
-  /** Called with each invalid answer to a request that begins with this method. */
-  readonly notValid?: (endpoint: RpcEndpoint, method: string, error: RpcError) => void;
+  /**
+   * Called with each invalid answer to a request that begins with this method.
+   * @throws EndpointLeftOutError where the endpoint is left out from now on
+   */
+  readonly notValid: (endpoint: RpcEndpoint, method: string, error: RpcError) => void;
 }
 
 /** Attempts at one endpoint before another healthy endpoint is asked. */
@@ -172,7 +175,7 @@ export class RpcOperation {
   ): Promise<void> {
     const { error, attempt, calls } = failure;
     this.note(endpoint, error);
-    if (isInvalidAnswer(error)) this.options.notValid?.(endpoint, calls[0]?.method ?? '', error);
+    if (isInvalidAnswer(error)) this.options.notValid(endpoint, calls[0]?.method ?? '', error);
     const isOnceMore = isRefusedByStatus(error) && attempt === 1;
     if (!isTransient(error) && !isOnceMore) throw error;
     if (await this.isSizeTheCause(endpoint, failure, signal)) {

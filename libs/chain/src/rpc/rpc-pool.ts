@@ -203,6 +203,13 @@ export class RpcPool {
     if (isNew === true) this.warnLeftOut(method, error);
   }
 
+  /** The endpoints that are left out of questions that begin with this method. */
+  leftOut(method: string): readonly string[] {
+    const nowMs = this.context.time.nowMs();
+    const found = this.all.filter(({ validity }) => validity.leftOut(method, nowMs) !== undefined);
+    return found.length === this.all.length ? [] : found.map(({ name }) => name);
+  }
+
   warn(endpoint: string, code: string, message: string): void {
     this.context.observer.warning({ endpoint, code, message });
   }
@@ -260,6 +267,7 @@ export class RpcPool {
       signal: signal ? AbortSignal.any([signal, stopped]) : stopped,
       notValid: (endpoint, method, error) => {
         this.noteInvalid(endpoint, method, error);
+        if (options.only === undefined) this.requireValid(endpoint, method);
       },
     });
   }

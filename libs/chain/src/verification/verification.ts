@@ -37,8 +37,10 @@ export interface VerificationOffer {
   readonly balances: boolean;
   /** Why views that the settings name do not answer, one sentence each. */
   readonly unanswered?: readonly string[];
-  /** Number of providers among the endpoints that can be compared: hosts of different domains. */
+  /** Number of providers among the endpoints: hosts of different domains. */
   readonly providers: number;
+  /** How many of them give valid logs; absent: all. `auto` does not choose `two` for fewer than two, if it can. */
+  readonly validProviders?: number;
 }
 
 export interface Verification {
@@ -104,11 +106,14 @@ const NOTHING_VOUCHES =
 
 type VouchingMode = Exclude<VerificationMode, 'none'>;
 
-function bestOf({ total, balances, providers }: VerificationOffer): VouchingMode | undefined {
+function bestOf(offer: VerificationOffer): VouchingMode | undefined {
+  const { total, balances, providers, validProviders = providers } = offer;
   if (total === 'history') return 'total';
-  if (providers >= 2) return 'two';
+  if (validProviders >= 2) return 'two';
   if (balances) return 'wallets';
-  return total === 'recent' ? 'total' : undefined;
+  if (total === 'recent') return 'total';
+  // Nothing else can vouch, so that the second provider is waited for.
+  return providers >= 2 ? 'two' : undefined;
 }
 
 function lackOf(
@@ -167,10 +172,8 @@ export async function readVerificationOffer(
     total,
     unanswered: reader.unansweredViews,
     balances: balances !== undefined,
-    // Without balances, nothing but a second provider could vouch: it is waited for.
-    providers: countProviders(
-      balances === undefined ? reader.endpoints : await reader.endpointsWithLogs(latest),
-    ),
+    providers: countProviders(reader.endpoints),
+    validProviders: countProviders(await reader.endpointsWithLogs(latest)),
   };
 }
 

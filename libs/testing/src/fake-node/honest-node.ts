@@ -117,7 +117,9 @@ function header(view: NodeView, block: Block): object {
     parentHash: block.parent?.hash ?? `0x${'0'.repeat(64)}`,
     timestamp: hex(view.secondsOf(block)),
     logsBloom: bloomOf(block),
-    transactions: shown(block.events).map((_, index) => transactionHash(block, index)),
+    transactions: Array.from({ length: transactionsIn(block) }, (_, index) =>
+      transactionHash(block, index),
+    ),
   };
 }
 
@@ -130,6 +132,7 @@ function bloomOf(block: Block): string {
     const bloom = new Bloom();
     const events = shown(block.events);
     if (events.length > 0) bloom.add(STAKING);
+    if (hasHidden(block)) bloom.add(FEED);
     for (const event of events) for (const topic of topicsOf(event)) bloom.add(topic);
     text = bloom.text;
     blooms.set(block, text);
@@ -187,7 +190,9 @@ function logsOf(
 }
 
 function receipts(view: NodeView, block: Block): object[] {
-  return logsOf(view, block, shown(view.eventsOf(block))).map((log, index) => ({
+  const logs: object[] = logsOf(view, block, shown(view.eventsOf(block)));
+  if (hasHidden(block)) logs.push({ address: FEED, topics: [], data: '0x' });
+  return logs.map((log, index) => ({
     transactionHash: transactionHash(block, index),
     transactionIndex: hex(index),
     blockHash: block.hash,
@@ -218,6 +223,18 @@ function ethCall(view: NodeView, { to, data }: { to: string; data: string }, blo
 
 function shown(events: readonly StakeEvent[]): readonly StakeEvent[] {
   return events.filter(({ isHidden }) => isHidden !== true);
+}
+
+function transactionsIn(block: Block): number {
+  return shown(block.events).length + (hasHidden(block) ? 1 : 0);
+}
+
+/**
+ * Whether the block has hidden events. It then has a log of another contract too, since logs and a bloom of zeros would
+ * say that the chain has no blooms.
+ */
+function hasHidden(block: Block): boolean {
+  return shown(block.events).length < block.events.length;
 }
 
 function topicsOf({ wallet, amount, to }: StakeEvent): readonly string[] {

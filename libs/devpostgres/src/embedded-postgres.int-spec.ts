@@ -49,10 +49,10 @@ describe('the embedded PostgreSQL', () => {
     const at = await folder(0o755);
     const first = await start(at);
     expect(new URL(first.url).hostname).toBe('127.0.0.1');
-    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await ask(first.url, 'CREATE TABLE public.kept AS SELECT 42 AS answer');
     await first.stop();
     const second = await start(at, new URL(first.url).password);
-    await expect(ask(second.url, 'SELECT answer FROM kept')).resolves.toEqual([{ answer: 42 }]);
+    await expect(ask(second.url, 'SELECT answer FROM public.kept')).resolves.toEqual([{ answer: 42 }]);
     await expect(ask(second.url, 'SHOW listen_addresses')).resolves.toEqual([
       { listen_addresses: '127.0.0.1' },
     ]);

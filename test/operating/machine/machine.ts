@@ -109,6 +109,8 @@ export class Machine {
       ['--norc', '-E', '-o', 'pipefail', '-c', `${trap}\n${code}`],
       options,
     );
+    // A shell may end before it has read its input.
+    shell.stdin.on('error', () => undefined);
     shell.stdin.end(input);
     let output = '';
     for (const stream of [shell.stdout, shell.stderr]) {

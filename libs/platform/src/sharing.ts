@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Clock } from './clock.js';
 
 /**
@@ -73,14 +74,16 @@ interface Entry<V> extends Required<Lifetime> {
 }
 
 export class TtlCache<K extends string, V> {
-  /** The key that was used longest ago comes first. */
-  private readonly entries = new Map<K, Entry<V>>();
+  private readonly entries: LRUCache<K, Entry<V>>;
 
-  constructor(private readonly options: TtlCacheOptions) {}
+  constructor(private readonly options: TtlCacheOptions) {
+    // For `max` the library allocates the memory of all entries at once, for a size it does not.
+    this.entries = new LRUCache({ maxSize: options.max ?? DEFAULT_MAX, sizeCalculation: () => 1 });
+  }
 
   /** Undefined where there is no value or it has expired. */
   get(key: K): V | undefined {
-    const entry = this.use(key);
+    const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
     const ageMs = this.options.clock.nowMs() - entry.sinceMs;
     // A negative age means that the clock was set back, so the real age is unknown.
@@ -89,7 +92,7 @@ export class TtlCache<K extends string, V> {
 
   /** The value, even where it has expired. */
   last(key: K): V | undefined {
-    return this.use(key)?.value;
+    return this.entries.get(key)?.value;
   }
 
   delete(key: K): void {
@@ -98,21 +101,6 @@ export class TtlCache<K extends string, V> {
 
   set(key: K, value: V, lifetime: Lifetime = {}): void {
     const { sinceMs = this.options.clock.nowMs(), ttlMs = this.options.ttlMs } = lifetime;
-    const { entries } = this;
-    entries.delete(key);
-    entries.set(key, { value, sinceMs, ttlMs });
-    const [oldest] = entries.keys();
-    const { max = DEFAULT_MAX } = this.options;
-    if (entries.size > max && oldest !== undefined) entries.delete(oldest);
-  }
-
-  private use(key: K): Entry<V> | undefined {
-    const { entries } = this;
-    const entry = entries.get(key);
-    if (entry !== undefined) {
-      entries.delete(key);
-      entries.set(key, entry);
-    }
-    return entry;
+    this.entries.set(key, { value, sinceMs, ttlMs });
   }
 }

@@ -52,7 +52,9 @@ describe('the embedded PostgreSQL', () => {
     await ask(first.url, 'CREATE TABLE public.kept AS SELECT 42 AS answer');
     await first.stop();
     const second = await start(at, new URL(first.url).password);
-    await expect(ask(second.url, 'SELECT answer FROM public.kept')).resolves.toEqual([{ answer: 42 }]);
+    await expect(ask(second.url, 'SELECT answer FROM public.kept')).resolves.toEqual([
+      { answer: 42 },
+    ]);
     await expect(ask(second.url, 'SHOW listen_addresses')).resolves.toEqual([
       { listen_addresses: '127.0.0.1' },
     ]);

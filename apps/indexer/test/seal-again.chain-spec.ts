@@ -100,4 +100,19 @@ describe('sealed days', () => {
     await suite.expectSealed(again);
     expect((await again.days.summary()).recheckFrom).toBeNull();
   });
+
+  it('begin with the day of the first block, also if a node dated that block too late at first', async () => {
+    await suite.twoDays();
+    const indexer = await suite.anIndexer();
+    const late = await suite.aBench(indexer, { firstBlockLateSeconds: DAY });
+    await late.service.tick();
+    expect(await late.days.summary()).toMatchObject({ days: 1, first: MIDNIGHT / DAY });
+    await suite.finalBlocksFrom(MIDNIGHT + 2 * DAY);
+    await suite.settled(indexer);
+    const bench = await suite.aBench(indexer);
+    await bench.service.tick();
+    const sealed = await suite.expectSealed(bench);
+    expect(sealed.map(({ revision }) => revision)).toEqual([1, 1, 1]);
+    expect((await bench.days.summary()).recheckFrom).toBeNull();
+  });
 });

@@ -21,6 +21,8 @@ export interface SealBenchOptions {
   readonly keptDays?: number;
   /** Runs before the node answers the question of this number, from 1 on. */
   readonly hook?: (question: number) => unknown;
+  /** How much later than it is the node dates the first block. */
+  readonly firstBlockLateSeconds?: number;
 }
 
 /** Sealing of days beside an index. Each bench stands for a process of its own. */
@@ -55,13 +57,19 @@ export class SealBench {
     );
   }
 
-  private reader({ rpcUrl, hook }: Omit<SealBenchOptions, 'database'>): ChainReader {
+  private reader(options: Omit<SealBenchOptions, 'database'>): ChainReader {
+    const { rpcUrl, hook, firstBlock, firstBlockLateSeconds = 0 } = options;
     let questions = 0;
     const reader = new ChainReader(new RpcPool({ urls: [rpcUrl], clock: systemClock }));
     const ask = reader.headers.bind(reader);
     reader.headers = async (...question) => {
       await hook?.(++questions);
-      return ask(...question);
+      const headers = await ask(...question);
+      return headers.map((header) =>
+        header?.number === firstBlock
+          ? { ...header, timestampSeconds: header.timestampSeconds + firstBlockLateSeconds }
+          : header,
+      );
     };
     return reader;
   }

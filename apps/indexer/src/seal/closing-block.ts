@@ -5,7 +5,7 @@ import { type BlockHeader, type BlockRef, dayOf, RetryableError } from '#libs/do
 interface SealStanding {
   /** The newest block that is indexed, final and verified. */
   readonly settled: BlockRef;
-  /** The first sealed day; before any day is sealed, the day of the first indexed block. */
+  /** The day of the first indexed block, or the first sealed day if that is earlier. */
   readonly firstDay: number;
   readonly newestDay: number | null;
   /** First sealed day that has to be recomputed, together with all sealed days after it. */

@@ -109,15 +109,19 @@ export class SealService implements BeforeApplicationShutdown {
 
   private async dueRun(lead: Lead): Promise<SealRun | undefined> {
     const state = await this.index.state();
-    const { first, last, recheckFrom } = await this.days.summary();
+    const { first, last, recheckFrom: notedFrom } = await this.days.summary();
     if (!state?.finalised) return undefined;
     const newest = dayOf(state.finalised.timestampSeconds) - 1;
     // Most checks end here, without a call to a node.
-    if (last !== null && last >= newest && recheckFrom === null) return undefined;
+    if (last !== null && last >= newest && notedFrom === null) return undefined;
     const newestSettledBlock = await this.settledBlock(state);
     if (newestSettledBlock === undefined) return undefined;
-    const { firstBlock } = this.options;
-    const firstDay = first ?? dayOf((await this.block(firstBlock)).timestampSeconds);
+    const { timestampSeconds } = await this.block(this.options.firstBlock);
+    const firstDay = Math.min(dayOf(timestampSeconds), first ?? Infinity);
+    // A node dated the first block too late when the first day was sealed.
+    const lacksDays = first !== null && firstDay < first;
+    if (lacksDays) await this.writer.recheck(firstDay);
+    const recheckFrom = lacksDays ? Math.min(firstDay, notedFrom ?? firstDay) : notedFrom;
     const due = dueDays({ settled: newestSettledBlock, firstDay, newestDay: last, recheckFrom });
     if (due.to < due.from) return undefined;
     const keptFrom = Math.max(due.to, last ?? due.to) - this.settings.sealKeptDays + 1;

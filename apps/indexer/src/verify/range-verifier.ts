@@ -13,7 +13,6 @@ import {
   type ChainReader,
   type FetchOptions,
   type FigureOptions,
-  isOutage,
   type LogSource,
   OUTAGE_PATIENCE_MS,
   ownProvider,
@@ -21,6 +20,7 @@ import {
   RangeSizer,
   type RpcPool,
   streamRanges,
+  unlessOutage,
   type FigureByEndpoint,
 } from '#libs/chain';
 import { inSpan, type SpanStart } from '#libs/platform';
@@ -119,13 +119,12 @@ export class RangeVerifier {
     const patient = { patienceMs: Infinity };
     if (!other) return ask(patient);
     const avoid = ownProvider(answer.endpoint, this.source.endpoints);
-    if (this.policy.mode === 'two') return ask({ ...patient, avoid });
-    try {
-      return await ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS });
-    } catch (error) {
-      if (!isOutage(error)) throw error;
-      return ask(patient);
-    }
+    const byOther =
+      this.policy.mode === 'two'
+        ? await ask({ ...patient, avoid })
+        : await unlessOutage(ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
+    // The other provider confirms the events, but may be out or lack the state of the block.
+    return byOther ?? ask(patient);
   }
 
   /**

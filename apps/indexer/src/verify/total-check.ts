@@ -148,7 +148,7 @@ export class TotalCheck {
     if (to <= final || !this.reader.hasTotal || !this.policy.comparesTotal(false)) return;
     throw new RetryableError(
       'UNVERIFIED_HEAD',
-      `No endpoint has the contract's state at block ${to}, so its events cannot be verified`,
+      `No endpoint (${this.reader.endpoints.join(', ')}) has the contract's state at block ${to}, so its events cannot be verified`,
     );
   }
 

@@ -153,37 +153,39 @@ export async function readTokenFacts(
   address: Address,
   known: KnownTokenFacts,
 ): Promise<TokenFacts> {
-  const isKnown = known.symbol !== undefined && known.decimals !== undefined;
-  const read = isKnown ? undefined : await askRepeatedly(pool, address, known);
-  const symbol = known.symbol ?? read?.symbol;
-  const decimals = known.decimals ?? read?.decimals;
-  if (symbol === undefined) throw unreadable(address, 'symbol');
-  if (decimals === undefined) throw unreadable(address, 'decimals');
-  return { symbol, decimals };
+  const { symbol, decimals } = known;
+  if (symbol !== undefined && decimals !== undefined) return { symbol, decimals };
+  const read = await askRepeatedly(pool, address, known);
+  return {
+    symbol: symbol ?? read.symbol ?? unreadable(address, 'symbol'),
+    decimals: decimals ?? read.decimals ?? unreadable(address, 'decimals'),
+  };
 }
 
-function unreadable(address: Address, what: string): PermanentError {
-  return new PermanentError(
+/** @param why what the nodes answered */
+function unreadable(address: Address, what: string, why = ''): never {
+  throw new PermanentError(
     'TOKEN_UNREADABLE',
-    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT.`,
+    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT.${why}`,
   );
 }
 
 /** How often all endpoints are asked before a fact counts as missing. */
 const LOOKS = 3;
 
-/** @returns undefined where every endpoint answered nothing, each time */
 async function askRepeatedly(
   pool: RpcPool,
   address: Address,
   known: KnownTokenFacts,
-): Promise<ToldFacts | undefined> {
+): Promise<ToldFacts> {
   for (let look = 1; ; look++) {
     try {
       return await askEveryProvider(pool, address, known);
     } catch (error) {
       if (!isNothingThere(error)) throw error;
-      if (look === LOOKS) return undefined;
+      if (look < LOOKS) continue;
+      const what = known.symbol === undefined ? 'symbol' : 'decimals';
+      unreadable(address, what, ` ${(error as Error).message}`);
     }
   }
 }
@@ -196,8 +198,8 @@ interface ToldFacts {
 }
 
 /**
- * Compares the facts of all providers. A provider with an outage is left out, because
- * `doctor` compares them at any time.
+ * Compares the facts of all providers. A provider with an outage, or without the state of the chain, is left out,
+ * because `doctor` compares them at any time.
  */
 async function askEveryProvider(
   pool: RpcPool,
@@ -209,7 +211,7 @@ async function askEveryProvider(
   while (left.length > 0) {
     const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
     const asked = ask(pool, address, known, { avoid, patienceMs: OUTAGE_PATIENCE_MS });
-    const next = await unlessOutage(asked);
+    const next = await unlessUnavailable(asked);
     if (!next) return first;
     const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
     const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;
@@ -223,6 +225,15 @@ async function askEveryProvider(
     left = left.filter((endpoint) => !told.includes(endpoint));
   }
   return first;
+}
+
+async function unlessUnavailable(asked: Promise<ToldFacts>): Promise<ToldFacts | undefined> {
+  try {
+    return await unlessOutage(asked);
+  } catch (error) {
+    if (isNothingThere(error)) return undefined;
+    throw error;
+  }
 }
 
 /** @throws AllEndpointsFailedError also where an endpoint answers nothing for a fact that is not known */

@@ -258,6 +258,12 @@ export const QUIRKS: readonly Quirk[] = [
     source: 'ethereum/go-ethereum#24078 (a node behind, behind a load balancer)',
     faults: () => [{ kind: 'result', method: 'eth_getCode', result: '0x', times: 1 }],
   },
+  {
+    name: 'the state of every block is pruned',
+    source: 'MetaMask/metamask-extension#13322, 0xPolygon/bor#109',
+    faults: () => [{ kind: 'pruned' }],
+    alone: /127\.0\.0\.1:\d+#1.*(?:missing trie node|state at block)/,
+  },
   ...['GZIP', 'x-gzip', 'Gzip, identity'].map((coding): Quirk => ({
     name: `bodies in the coding ${coding}`,
     source: 'axios/axios#3181, oven-sh/bun#31521; RFC 9110, 8.4.1',

@@ -127,7 +127,7 @@ export function createIndexer(
     logger,
     options,
   );
-  const preparation = new IndexPreparation(reader, store, status, logger, options);
+  const preparation = new IndexPreparation(reader, store, status, clock, logger, options);
   const supervisor = new Supervisor(preparation, lock, loop, store, status, clock, logger, options);
   const background = new RpcPool({ urls, post, clock, observer });
   const backgroundReader = new ChainReader(background, reading);

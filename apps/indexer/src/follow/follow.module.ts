@@ -89,7 +89,7 @@ const WRITING = [
       LOGGER,
       INDEX_OPTIONS,
     ),
-    provide(IndexPreparation, ChainReader, IndexStore, IndexStatus, LOGGER, INDEX_OPTIONS),
+    provide(IndexPreparation, ChainReader, IndexStore, IndexStatus, CLOCK, LOGGER, INDEX_OPTIONS),
     provide(
       Supervisor,
       IndexPreparation,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fingerprintOf, IndexStore } from '#libs/db';
+import { systemClock } from '#libs/platform';
 import { createLogger } from '#libs/service';
 import {
   aBlock,
@@ -35,7 +36,7 @@ afterAll(() => test.drop());
 const BLOCK = { ...aBlock(0), parentHash: aBlock(0).hash };
 
 function prepare(reader: ChainReader, own: IndexStore, status: IndexStatus, options = wanted) {
-  return new IndexPreparation(reader, own, status, logger, options).prepare();
+  return new IndexPreparation(reader, own, status, systemClock, logger, options).prepare();
 }
 
 /**
@@ -49,6 +50,7 @@ function readerBehind(other: IndexOptions): ChainReader {
     verifyChainId: () => Promise.resolve(),
     hasCode: () => Promise.resolve(true),
     headers: () => Promise.resolve([BLOCK]),
+    headerByMost: () => Promise.resolve(BLOCK),
     token: async () => {
       await store.create(made);
       return { symbol: 'LOW', decimals: 18 };

@@ -13,8 +13,8 @@ import {
   type Verification,
 } from '#libs/chain';
 import { fingerprintOf, type IndexState, type IndexStore, requireSameSettings } from '#libs/db';
-import { type BlockRef, PermanentError, RetryableError } from '#libs/domain';
-import { type Logger } from '#libs/platform';
+import { type BlockRef, MAX_AHEAD_SECONDS, PermanentError, RetryableError } from '#libs/domain';
+import { type Clock, type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 
@@ -23,6 +23,7 @@ export class IndexPreparation {
     private readonly reader: ChainReader,
     private readonly store: IndexStore,
     private readonly status: IndexStatus,
+    private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly options: IndexOptions,
   ) {}
@@ -113,7 +114,8 @@ export class IndexPreparation {
       logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
       return { head: stored.head, past: stored.finalised ?? stored.head };
     }
-    const [before] = await reader.headers([options.firstBlock - 1n]);
+    const latestSeconds = Math.floor(this.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
+    const before = await reader.headerByMost(options.firstBlock - 1n, latestSeconds);
     if (!before)
       throw new PermanentError(
         'START_BLOCK_AHEAD',

@@ -13,6 +13,7 @@ import {
   headerCall,
   parseHeader,
   readHeaders,
+  requireNotAhead,
   tagCall,
 } from '../shape/header.js';
 import { toQuantity } from '../shape/hex.js';
@@ -25,6 +26,8 @@ export interface ComparisonQuestion {
   readonly total?: TotalCalls | undefined;
   /** Also read: the newest block that is final by this tag. */
   readonly tag?: 'finalized' | 'safe' | undefined;
+  /** The latest time of a block that is believed, Unix seconds. */
+  readonly latestSeconds?: number | undefined;
 }
 
 /** The statement of another node about a range, with the same block at its end. */
@@ -47,7 +50,7 @@ export async function compareRange(
   session: RpcSession,
   answer: RangeAnswer,
   reader: RangeReader,
-  { total, tag }: ComparisonQuestion,
+  { total, tag, latestSeconds }: ComparisonQuestion,
 ): Promise<Comparison> {
   const { logs, others } = await reader.ask(session, answer, [
     headerCall(answer.to),
@@ -56,7 +59,10 @@ export async function compareRange(
   ]);
   const [last, final] = others;
   const headers = readHeaders([answer.to], last ? [last] : [], session);
-  for (const header of headers) requireSame(header, answer, session);
+  for (const header of headers) {
+    requireNotAhead(header, latestSeconds, session);
+    requireSame(header, answer, session);
+  }
   const { blocks } = reader.read(logs, { session, range: answer, headers });
   adoptTimes(session, answer, blocks);
   forgetOtherTimes(answer, blocks);

@@ -44,7 +44,7 @@ describe('ChainReader', () => {
   });
 
   beforeEach(async () => {
-    nodes = await Promise.all([1, 2].map(() => startFaultyNode({ upstream: chain.url })));
+    nodes = await Promise.all([1, 2, 3].map(() => startFaultyNode({ upstream: chain.url })));
   });
 
   afterEach(async () => {
@@ -87,6 +87,18 @@ describe('ChainReader', () => {
     expect(headers.map((header) => header?.hash)).toEqual([after.hash, undefined, before.hash]);
     expect(headers[0]?.parentHash).toBe(before.hash);
     expect(await aReader([undefined]).headers([])).toEqual([]);
+  });
+
+  it('takes a header as most providers have it, and none ahead of the clock', async () => {
+    const { number } = before;
+    const later: Fault = { kind: 'false-times', seconds: 3600 };
+    const one = (...faults: (Fault | undefined)[]) =>
+      aReader(faults).headerByMost(number, before.timestampSeconds + 7200);
+    expect(await one(later, undefined, undefined)).toMatchObject(before);
+    expect(await one({ kind: 'false-times', seconds: 9000 }, undefined)).toMatchObject(before);
+    expect(await one({ kind: 'lagging', blocks: 1000n }, undefined)).toMatchObject(before);
+    await expect(one(later, undefined)).rejects.toMatchObject({ code: 'PROVIDERS_DISAGREE' });
+    expect(await aReader([undefined]).headerByMost(10_000n, 1e12)).toBeUndefined();
   });
 
   it('tells contracts from wallets, and reads a token', async () => {

@@ -9,7 +9,7 @@ import {
 } from '../errors/rpc.errors.js';
 import { findLostLogs } from '../logs/lost-logs.js';
 import { parseLogList } from '../logs/log-list.js';
-import { countProviders, OUTAGE_PATIENCE_MS } from '../rpc/endpoint-urls.js';
+import { countProviders, OUTAGE_PATIENCE_MS, providerOf } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
@@ -98,6 +98,37 @@ export class ChainReader extends StakeViews {
     }, options);
   }
 
+  /**
+   * The header of a block on which an index is built for good: as most of the providers have it that answer within
+   * some seconds.
+   * @param latestSeconds the latest time that is believed, Unix seconds
+   * @returns undefined where none of them has the block
+   * @throws RetryableError where two headers have equally many providers; AllEndpointsFailedError
+   */
+  async headerByMost(number: bigint, latestSeconds: number): Promise<BlockHeader | undefined> {
+    const read = async (session: RpcSession): Promise<BlockHeader | undefined> => {
+      const { results } = await session.batch([headerCall(number)]);
+      const header = parseHeaderOf(valueOf(results[0]), number, session);
+      if (header) requireNotAhead(header, latestSeconds, session);
+      return header && plainHeader(header);
+    };
+    const votes = new Map<string, { readonly header: BlockHeader; readonly by: Set<string> }>();
+    for (const [endpoint, header] of await this.probe(this.endpoints, read)) {
+      if (header === undefined || header instanceof Error) continue;
+      const key = `${header.hash}, dated ${header.timestampSeconds}`;
+      const vote = votes.get(key) ?? { header, by: new Set() };
+      votes.set(key, { ...vote, by: vote.by.add(providerOf(endpoint)) });
+    }
+    const [most, next] = [...votes].sort(([, one], [, other]) => other.by.size - one.by.size);
+    if (!most) return this.pool.run(read);
+    if (next?.[1].by.size !== most[1].by.size) return most[1].header;
+    const texts = [most, next].map(([text, { by }]) => `${text}, by ${[...by].join(', ')}`);
+    throw new RetryableError(
+      'PROVIDERS_DISAGREE',
+      `Block ${number} is ${texts.join(', and ')}. Find out which provider is wrong and take it out of RPC_URLS.`,
+    );
+  }
+
   /** False only where every endpoint found no code, each time it was asked. */
   async hasCode(address: Address): Promise<boolean> {
     for (let look = 1; look <= LOOKS; look++) {
@@ -135,8 +166,8 @@ export class ChainReader extends StakeViews {
   }
 
   /**
-   * The endpoints, without those whose logs of this block are not valid in any answer. An outage says nothing about an
-   * endpoint.
+   * The endpoints, without those whose logs of this block, or whose headers, are not valid in any answer. An outage says
+   * nothing about an endpoint.
    */
   async endpointsWithLogs({ number }: BlockRef): Promise<readonly string[]> {
     if (countProviders(this.endpoints) < 2) return this.endpoints;
@@ -145,7 +176,9 @@ export class ChainReader extends StakeViews {
     const answers = await this.probe(this.endpoints, async (session) =>
       parseLogList(valueOf((await session.batch([logs])).results[0]), session),
     );
-    const leftOut = this.pool.leftOut('eth_getLogs');
+    const leftOut = [logs.method, 'eth_getBlockByNumber'].flatMap((method) =>
+      this.pool.leftOut(method),
+    );
     return this.endpoints.filter(
       (endpoint) => !leftOut.includes(endpoint) && !isNeverValid(answers.get(endpoint)),
     );

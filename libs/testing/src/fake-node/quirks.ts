@@ -89,6 +89,21 @@ export const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
+    name: 'every header is dated in milliseconds',
+    source: '0xPolygon/polygon-edge#398, matter-labs/anvil-zksync#274',
+    faults: () => [
+      {
+        kind: 'lie',
+        change: ({ method }, result) => {
+          if (method !== 'eth_getBlockByNumber' || result === null) return undefined;
+          const header = result as Record<string, unknown>;
+          return { ...header, timestamp: `0x${(Number(header['timestamp']) * 1000).toString(16)}` };
+        },
+      },
+    ],
+    alone: /127\.0\.0\.1:\d+#1: block \d+ is dated \d{13} \(Unix seconds\)/,
+  },
+  {
     name: 'logs are newest first',
     source: 'hiero-ledger/hiero-json-rpc-relay#699, moonbeam-foundation/moonbeam#1130',
     faults: () => [changedLogs((logs) => [...logs].reverse(), ...BOTH)],

@@ -12,7 +12,7 @@ export { type StakeEventSpec } from './events/stake-event.js';
 export { type Comparison } from './logs/compare-range.js';
 export { isCounted } from './logs/event-decoder.js';
 export { type FetchOptions, LogSource, type Tip } from './logs/log-source.js';
-export { type BlockRange, type RangeAnswer } from './logs/range-logs.js';
+export { type BlockRange, changeOf, type Confirmation, type ReadRange } from './logs/range-logs.js';
 export { RangeSizer, streamRanges } from './logs/range-stream.js';
 export { ChainReader, type ChainReaderOptions, type Heads } from './reader/chain-reader.js';
 export { type PriceRound, type TokenFacts } from './reader/contract-facts.js';

@@ -9,7 +9,7 @@ import {
   countProviders,
   type LogSource,
   ownProvider,
-  type RangeAnswer,
+  type ReadRange,
   RangeSizer,
   streamRanges,
 } from '#libs/chain';
@@ -70,7 +70,7 @@ export class ChainHistory {
     return rowsOf(this.blocks.get(wallet) ?? []);
   }
 
-  add({ blocks, head }: RangeAnswer): void {
+  add({ blocks, head }: ReadRange): void {
     for (const { blockNumber, timestampSeconds, deltas } of blocks) {
       const net = new Map<Address, bigint>();
       for (const delta of deltas) {
@@ -98,7 +98,7 @@ export class ChainHistory {
 export async function readChainHistory(question: HistoryQuestion): Promise<ChainHistory> {
   const { source, range, wallets, maxRangeBlocks, onProgress } = question;
   const history = new ChainHistory(wallets);
-  const answers = streamRanges<RangeAnswer>(range, {
+  const answers = streamRanges<ReadRange>(range, {
     fetch: (part, signal) => readTwice(source, part, signal),
     sizer: new RangeSizer({
       targetBytes: ANSWER_BYTES,
@@ -119,7 +119,7 @@ async function readTwice(
   source: LogSource,
   range: BlockRange,
   signal: AbortSignal,
-): Promise<RangeAnswer> {
+): Promise<ReadRange> {
   const asked = { headers: 'events' as const, recheckEventBlocks: true, signal };
   let told: Comparison | undefined;
   let answer = await source.fetch(range, asked);
@@ -132,6 +132,6 @@ async function readTwice(
 }
 
 /** The endpoints of the provider that gave the answer; none if it is the only provider. */
-function avoidedBy({ endpoint }: RangeAnswer, { endpoints }: LogSource): string[] {
+function avoidedBy({ endpoint }: ReadRange, { endpoints }: LogSource): string[] {
   return countProviders(endpoints) > 1 ? ownProvider(endpoint, endpoints) : [];
 }

@@ -12,7 +12,6 @@ import { type IndexStore, type LeaderLock } from '#libs/db';
 import { type Logger, systemClock } from '#libs/platform';
 import { Registry } from '#libs/service';
 import { BalanceComparison } from '#libs/verification';
-import { RangeApplier } from '../../../apps/indexer/src/apply/range-applier.js';
 import { BackfillProgress } from '../../../apps/indexer/src/follow/backfill-progress.js';
 import { HeadsReader } from '../../../apps/indexer/src/follow/heads-reader.js';
 import { IndexLoop } from '../../../apps/indexer/src/follow/index-loop.js';
@@ -21,15 +20,13 @@ import { IndexerMetrics } from '../../../apps/indexer/src/health/indexer.metrics
 import { type IndexOptions } from '../../../apps/indexer/src/index-options.js';
 import { Supervisor } from '../../../apps/indexer/src/lead/supervisor.js';
 import { IndexPreparation } from '../../../apps/indexer/src/setup/index-preparation.js';
-import { RangeAgreement } from '../../../apps/indexer/src/verify/range-agreement.js';
-import { RangeMender } from '../../../apps/indexer/src/verify/range-mender.js';
-import { RangeSource, RangeVerifier } from '../../../apps/indexer/src/verify/range-verifier.js';
-import { TotalCheck } from '../../../apps/indexer/src/verify/total-check.js';
-import {
-  SuspectRanges,
-  VerificationPolicy,
-} from '../../../apps/indexer/src/verify/verification-policy.js';
-import { WalletCheck } from '../../../apps/indexer/src/verify/wallet-check.js';
+import { ContractTotal } from '../../../apps/indexer/src/vouch/contract-total.js';
+import { RangeRepair } from '../../../apps/indexer/src/vouch/range-repair.js';
+import { SecondRead } from '../../../apps/indexer/src/vouch/second-read.js';
+import { SuspectRanges } from '../../../apps/indexer/src/vouch/suspect-ranges.js';
+import { Vouching } from '../../../apps/indexer/src/vouch/vouch.js';
+import { WalletBalances } from '../../../apps/indexer/src/vouch/wallet-balances.js';
+import { Witnesses } from '../../../apps/indexer/src/vouch/witnesses.js';
 import { CHAIN_ID, STAKING, TOKEN } from '../../../libs/testing/src/fake-node/honest-node.js';
 
 export interface IndexerSetting {
@@ -82,47 +79,45 @@ export function createIndexer(
   const reading = { finality, contracts, ...(totalView && { totalView }) };
   const reader = new ChainReader(pool, reading);
   const source = new LogSource(pool, { contracts, events: EVENTS, keptHeaders: 3 });
-  const policy = new VerificationPolicy(status, reader, clock);
+  const witnesses = new Witnesses(status, reader, clock);
   const suspects = new SuspectRanges();
-  const agreement = new RangeAgreement(reader, source, policy, clock, logger);
-  const verifier = new RangeVerifier(reader, source, policy, suspects, agreement);
-  const mender = new RangeMender(reader, source, policy, agreement, logger);
-  const totals = new TotalCheck(reader, policy, mender, suspects, logger, options);
-  const balances = new BalanceComparison(reader, store, logger);
-  const walletCheck = new WalletCheck(
+  const secondRead = new SecondRead(reader, source, witnesses, clock, logger);
+  const repair = new RangeRepair(reader, source, witnesses, secondRead, logger);
+  const total = new ContractTotal(reader, witnesses, repair, suspects, logger, options);
+  const balances = new WalletBalances(
     reader,
     source,
     store,
-    policy,
-    balances,
+    witnesses,
+    new BalanceComparison(reader, store, logger),
     suspects,
     status,
     clock,
     logger,
     options,
   );
-  const progress = new BackfillProgress(clock, logger, status, options);
-  const metrics = new IndexerMetrics(new Registry(), status, progress, clock);
-  const applier = new RangeApplier(
-    totals,
-    policy,
+  const vouching = new Vouching(
+    pool,
+    reader,
+    source,
+    witnesses,
     suspects,
-    progress,
-    status,
-    metrics,
+    secondRead,
+    total,
+    balances,
     logger,
     options,
   );
-  const heads = new HeadsReader(reader, source, policy, suspects, clock);
-  const ranges = new RangeSource(pool, verifier, suspects, options);
+  const progress = new BackfillProgress(clock, logger, status, options);
+  const metrics = new IndexerMetrics(new Registry(), status, progress, clock);
+  const heads = new HeadsReader(reader, source, witnesses, suspects, clock);
   const loop = new IndexLoop(
     heads,
-    ranges,
-    applier,
-    walletCheck,
-    policy,
+    vouching,
     reader,
+    progress,
     status,
+    metrics,
     clock,
     logger,
     options,

@@ -4,45 +4,36 @@ import { Database, IndexStore, LeaderLock } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { BalanceComparison } from '#libs/verification';
-import { RangeApplier } from '../apply/range-applier.js';
 import { IndexerMetrics } from '../health/indexer.metrics.js';
 import { INDEX_OPTIONS } from '../index-options.js';
 import { Supervisor } from '../lead/supervisor.js';
 import { IndexPreparation } from '../setup/index-preparation.js';
-import { RangeAgreement } from '../verify/range-agreement.js';
-import { RangeMender } from '../verify/range-mender.js';
-import { RangeSource, RangeVerifier } from '../verify/range-verifier.js';
-import { SuspectRanges, VerificationPolicy } from '../verify/verification-policy.js';
-import { TotalCheck } from '../verify/total-check.js';
-import { WalletCheck } from '../verify/wallet-check.js';
+import { ContractTotal } from '../vouch/contract-total.js';
+import { RangeRepair } from '../vouch/range-repair.js';
+import { SecondRead } from '../vouch/second-read.js';
+import { SuspectRanges } from '../vouch/suspect-ranges.js';
+import { Vouching } from '../vouch/vouch.js';
+import { WalletBalances } from '../vouch/wallet-balances.js';
+import { Witnesses } from '../vouch/witnesses.js';
 import { BackfillProgress } from './backfill-progress.js';
 import { HeadsReader } from './heads-reader.js';
 import { IndexLoop } from './index-loop.js';
 import { IndexStatus } from './index-status.js';
 import { IndexerService } from './indexer.service.js';
 
-const VERIFYING = [
+const VOUCHING = [
   provide(SuspectRanges),
-  provide(VerificationPolicy, IndexStatus, ChainReader, CLOCK),
-  provide(RangeAgreement, ChainReader, LogSource, VerificationPolicy, CLOCK, LOGGER),
-  provide(RangeVerifier, ChainReader, LogSource, VerificationPolicy, SuspectRanges, RangeAgreement),
-  provide(RangeMender, ChainReader, LogSource, VerificationPolicy, RangeAgreement, LOGGER),
-  provide(
-    TotalCheck,
-    ChainReader,
-    VerificationPolicy,
-    RangeMender,
-    SuspectRanges,
-    LOGGER,
-    INDEX_OPTIONS,
-  ),
+  provide(Witnesses, IndexStatus, ChainReader, CLOCK),
+  provide(SecondRead, ChainReader, LogSource, Witnesses, CLOCK, LOGGER),
+  provide(RangeRepair, ChainReader, LogSource, Witnesses, SecondRead, LOGGER),
+  provide(ContractTotal, ChainReader, Witnesses, RangeRepair, SuspectRanges, LOGGER, INDEX_OPTIONS),
   provide(BalanceComparison, ChainReader, IndexStore, LOGGER),
   provide(
-    WalletCheck,
+    WalletBalances,
     ChainReader,
     LogSource,
     IndexStore,
-    VerificationPolicy,
+    Witnesses,
     BalanceComparison,
     SuspectRanges,
     IndexStatus,
@@ -50,20 +41,16 @@ const VERIFYING = [
     LOGGER,
     INDEX_OPTIONS,
   ),
-];
-
-const WRITING = [
-  provide(IndexStore, Database),
-  provide(BackfillProgress, CLOCK, LOGGER, IndexStatus, INDEX_OPTIONS),
-  provide(IndexerMetrics, Registry, IndexStatus, BackfillProgress, CLOCK),
   provide(
-    RangeApplier,
-    TotalCheck,
-    VerificationPolicy,
+    Vouching,
+    RpcPool,
+    ChainReader,
+    LogSource,
+    Witnesses,
     SuspectRanges,
-    BackfillProgress,
-    IndexStatus,
-    IndexerMetrics,
+    SecondRead,
+    ContractTotal,
+    WalletBalances,
     LOGGER,
     INDEX_OPTIONS,
   ),
@@ -72,19 +59,19 @@ const WRITING = [
 /** Keeps the index level with the chain. Needs the application's connections, metrics and health modules. */
 @Module({
   providers: [
-    ...VERIFYING,
-    ...WRITING,
-    provide(HeadsReader, ChainReader, LogSource, VerificationPolicy, SuspectRanges, CLOCK),
-    provide(RangeSource, RpcPool, RangeVerifier, SuspectRanges, INDEX_OPTIONS),
+    ...VOUCHING,
+    provide(IndexStore, Database),
+    provide(BackfillProgress, CLOCK, LOGGER, IndexStatus, INDEX_OPTIONS),
+    provide(IndexerMetrics, Registry, IndexStatus, BackfillProgress, CLOCK),
+    provide(HeadsReader, ChainReader, LogSource, Witnesses, SuspectRanges, CLOCK),
     provide(
       IndexLoop,
       HeadsReader,
-      RangeSource,
-      RangeApplier,
-      WalletCheck,
-      VerificationPolicy,
+      Vouching,
       ChainReader,
+      BackfillProgress,
       IndexStatus,
+      IndexerMetrics,
       CLOCK,
       LOGGER,
       INDEX_OPTIONS,

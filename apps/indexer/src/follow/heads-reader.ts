@@ -4,21 +4,22 @@
  */
 import {
   type ChainReader,
-  type Comparison,
+  type Confirmation,
   type Heads,
   type LogSource,
   otherProvidersThan,
   ownProvider,
   OUTAGE_PATIENCE_MS,
   providerOf,
-  type RangeAnswer,
+  type ReadRange,
   type Tip,
   unlessOutage,
 } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { type IndexWriter } from '../apply/index-writer.js';
-import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
+import { type SuspectRanges } from '../vouch/suspect-ranges.js';
+import { type Witnesses } from '../vouch/witnesses.js';
+import { type IndexWriter } from '../write/index-writer.js';
 import { type ChainHeads } from './next-step.js';
 
 export interface ReadTip extends Tip {
@@ -26,7 +27,7 @@ export interface ReadTip extends Tip {
 }
 
 export interface TipWithBlocks extends ReadTip {
-  readonly answer: RangeAnswer;
+  readonly answer: ReadRange;
 }
 
 /**
@@ -47,7 +48,7 @@ export class HeadsReader {
   constructor(
     private readonly reader: ChainReader,
     private readonly source: LogSource,
-    private readonly policy: VerificationPolicy,
+    private readonly witnesses: Witnesses,
     private readonly suspects: SuspectRanges,
     private readonly clock: Clock,
   ) {}
@@ -58,10 +59,10 @@ export class HeadsReader {
    * determined; with a second provider also where too many blocks are missing for one request, or no new block has come
    * for long
    */
-  async readTip(writer: IndexWriter, signal: AbortSignal): Promise<ReadTip | undefined> {
-    const { head } = writer;
+  async readTip(writer: IndexWriter): Promise<ReadTip | undefined> {
+    const { head, signal } = writer;
     const { finality } = this.reader;
-    const { hasOtherProvider } = this.policy;
+    const { hasOtherProvider } = this.witnesses;
     if (this.suspects.covering(head.number + 1n)) return undefined;
     const tip = await this.source.tip(
       {
@@ -69,7 +70,7 @@ export class HeadsReader {
         tag: finality.kind === 'tag' ? finality.tag : undefined,
         total: hasOtherProvider ? undefined : await this.reader.totalCalls(),
       },
-      this.policy.fetchOptions(false, signal),
+      this.witnesses.fetchOptions(false, signal),
     );
     // With finality by depth, the final block is remembered, or it is not newer than the stored one.
     const told =
@@ -86,7 +87,7 @@ export class HeadsReader {
    * The heads after the tip is verified. The comparison with the other provider also brought that provider's final
    * block; without a comparison, one provider's final block counts.
    */
-  afterTip({ heads, ...tip }: TipWithBlocks, other: Comparison | undefined): ChainHeads {
+  afterTip({ heads, ...tip }: TipWithBlocks, other: Confirmation | undefined): ChainHeads {
     this.providersApartMessage = undefined;
     if (this.reader.finality.kind !== 'tag') return heads;
     const finalised = other ? this.finalAt(tip, other) : tip.finalised;
@@ -109,8 +110,8 @@ export class HeadsReader {
   async read(): Promise<ChainHeads> {
     this.readAtMs = this.clock.nowMs();
     this.providersApartMessage = undefined;
-    const first = await this.reader.heads({ latestSeconds: this.policy.latestSeconds });
-    const second = this.policy.hasOtherProvider ? await this.ofAnother(first) : undefined;
+    const first = await this.reader.heads({ latestSeconds: this.witnesses.latestSeconds });
+    const second = this.witnesses.hasOtherProvider ? await this.ofAnother(first) : undefined;
     if (!second) return first;
     const [behind, ahead] = inOrder(first, second, ({ latest }) => latest.number);
     const apartSeconds = ahead.latest.timestampSeconds - behind.latest.timestampSeconds;
@@ -127,9 +128,9 @@ export class HeadsReader {
    */
   private finalAt(
     told: { readonly endpoint: string; readonly finalised: BlockRef | undefined },
-    other: Comparison | undefined,
+    other: Confirmation | undefined,
   ): BlockRef | undefined {
-    if (!this.policy.hasOtherProvider) return told.finalised;
+    if (!this.witnesses.hasOtherProvider) return told.finalised;
     this.note(told.endpoint, told.finalised);
     if (other) this.note(other.endpoint, other.finalised);
     const [one, ...rest] = [...this.reportedFinalBlocks.values()];
@@ -145,10 +146,10 @@ export class HeadsReader {
   /** The heads by another provider. Undefined where no other provider answers and the mode does not require one. */
   private async ofAnother({ endpoint }: Heads): Promise<Heads | undefined> {
     const { reader } = this;
-    const { latestSeconds, mode } = this.policy;
+    const { latestSeconds, mustBeTwo } = this.witnesses;
     const avoid = ownProvider(endpoint, reader.endpoints);
     const asked = reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
-    return mode === 'two' ? asked : unlessOutage(asked);
+    return mustBeTwo ? asked : unlessOutage(asked);
   }
 
   /** The lower of the two final blocks, after the provider of the higher one has confirmed it. */

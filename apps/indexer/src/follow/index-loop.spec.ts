@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { FencedError } from '#libs/db';
 import { RetryableError } from '#libs/domain';
-import { type IndexWriter } from '../apply/index-writer.js';
+import { type IndexWriter } from '../write/index-writer.js';
 import { type HeadsReader } from './heads-reader.js';
 import { IndexLoop } from './index-loop.js';
 
@@ -12,11 +12,12 @@ it('a turn ends when its write has ended, with the error of the write', async ()
   const heads = { read: () => Promise.reject(node) } as unknown as HeadsReader;
   let endWrite: (error: Error) => void = () => undefined;
   const write = new Promise<void>((_, reject) => (endWrite = reject));
-  const writer = { isOpen: true, settled: () => write } as unknown as IndexWriter;
+  const { signal } = new AbortController();
+  const writer = { isOpen: true, settled: () => write, signal } as unknown as IndexWriter;
   const none = undefined as never;
-  const loop = new IndexLoop(heads, none, none, none, none, none, none, none, none, none);
+  const loop = new IndexLoop(heads, none, none, none, none, none, none, none, none);
   let isOver = false;
-  const turn = loop.turn({ writer, signal: new AbortController().signal }, 'more');
+  const turn = loop.turn(writer, 'more');
   const ended = turn.finally(() => (isOver = true));
   await nextTurnOfEvents();
   expect(isOver).toBe(false);

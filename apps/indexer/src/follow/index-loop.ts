@@ -3,23 +3,23 @@
  * loop.
  *
  * Each turn asks the chain for its heads, decides what to do (next-step.ts), and then reads on, rolls back, or waits.
- * Only verified ranges whose parent is the indexed head are written, each with the new head in one transaction. A crash
- * at any moment therefore leaves a consistent index.
+ * Only ranges that are vouched for and whose parent is the indexed head are written, each with the new head in one
+ * transaction. A crash at any moment therefore leaves a consistent index.
  */
-import { type ChainReader, isBlockMissing } from '#libs/chain';
-import { type BlockRef, RetryableError } from '#libs/domain';
+import { type ChainReader, isBlockMissing, type ReadRange } from '#libs/chain';
+import { ROLLBACK_WITHIN_MS } from '#libs/db';
+import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
-import { type WritingLead } from '../apply/index-writer.js';
-import { findFork, type RangeApplier } from '../apply/range-applier.js';
-import { type IndexOptions, verifiedUpTo } from '../index-options.js';
+import { type IndexerMetrics } from '../health/indexer.metrics.js';
+import { type IndexOptions } from '../index-options.js';
 import { requireEveryHeight } from '../setup/index-preparation.js';
-import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
-import { type VerificationPolicy } from '../verify/verification-policy.js';
-import { type VerifiedRange } from '../verify/verified-range.js';
-import { type WalletCheck } from '../verify/wallet-check.js';
+import { rangeSpan, type Vouching } from '../vouch/vouch.js';
+import { type IndexFacts, type IndexWriter, RollBackError } from '../write/index-writer.js';
+import { type BackfillProgress } from './backfill-progress.js';
 import { type HeadsReader, type ReadTip, type TipWithBlocks } from './heads-reader.js';
 import { type IndexStatus } from './index-status.js';
 import { type ChainHeads, finalisedOf, type NextStep, nextStep } from './next-step.js';
+import { findFork } from './reorganisation.js';
 
 /** Whether the index had reached the chain's head as of the beginning of the turn. */
 type TurnOutcome = 'level' | 'more';
@@ -30,15 +30,19 @@ export interface Turn {
   readonly waitMs: number;
 }
 
+const ROLLBACK = { what: 'rolling back', withinMs: ROLLBACK_WITHIN_MS };
+
 export class IndexLoop {
+  /** Number of events read, including those that change no balance. */
+  private eventsRead = 0;
+
   constructor(
     private readonly heads: HeadsReader,
-    private readonly ranges: RangeSource,
-    private readonly applier: RangeApplier,
-    private readonly walletCheck: WalletCheck,
-    private readonly policy: VerificationPolicy,
+    private readonly vouching: Vouching,
     private readonly reader: ChainReader,
+    private readonly progress: BackfillProgress,
     private readonly status: IndexStatus,
+    private readonly metrics: IndexerMetrics,
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly options: IndexOptions,
@@ -48,45 +52,51 @@ export class IndexLoop {
    * Resets the count of re-reads after a halt, so that suspect blocks are read again as often as before, and reads the
    * index again.
    */
-  async startAfresh({ writer }: WritingLead): Promise<void> {
-    this.walletCheck.forgetReadAgain();
+  async startAfresh(writer: IndexWriter): Promise<void> {
+    this.vouching.startAfresh();
     await writer.reload();
   }
 
   /**
    * @param before the outcome of the turn before: one request can bring everything new to a level index
-   * @throws PermanentError where an operator must act; RetryableError for every failure that may pass
+   * @throws PermanentError if an operator must act; RetryableError for every failure that may pass
    */
-  async turn(lead: WritingLead, before: TurnOutcome | undefined): Promise<Turn> {
-    const { writer } = lead;
+  async turn(writer: IndexWriter, before: TurnOutcome | undefined): Promise<Turn> {
     try {
-      if (!writer.isOpen) await writer.reload();
-      if (before === undefined && (await this.undoUnvouched(lead)))
-        return { outcome: 'more', waitMs: 0 };
-      const tip = before === 'level' ? await this.heads.readTip(writer, lead.signal) : undefined;
-      const heads = tip?.heads ?? (await this.heads.read());
-      this.noteProgress(lead, heads);
-      const step = nextStep(writer.indexed, heads);
-      const outcome = await this.take(step, lead, { heads, tip });
-      return { outcome, waitMs: outcome === 'level' ? this.waitMs(lead, step) : 0 };
+      return await this.follow(writer, before);
+    } catch (error) {
+      if (!(error instanceof RollBackError)) throw error;
+      await this.rollBack(writer, error);
+      return { outcome: 'more', waitMs: 0 };
     } finally {
       await writer.settled();
     }
   }
 
+  private async follow(writer: IndexWriter, before: TurnOutcome | undefined): Promise<Turn> {
+    if (!writer.isOpen) await writer.reload();
+    if (before === undefined) await this.vouching.requireTwoProviders(writer.state);
+    const tip = before === 'level' ? await this.heads.readTip(writer) : undefined;
+    const heads = tip?.heads ?? (await this.heads.read());
+    this.noteProgress(writer, heads);
+    const step = nextStep(writer.indexed, heads);
+    const outcome = await this.take(step, writer, { heads, tip });
+    return { outcome, waitMs: outcome === 'level' ? this.waitMs(writer, step) : 0 };
+  }
+
   private take(
     step: NextStep,
-    lead: WritingLead,
+    writer: IndexWriter,
     { heads, tip }: { heads: ChainHeads; tip: ReadTip | undefined },
   ): Promise<TurnOutcome> | TurnOutcome {
     const { status, logger } = this;
     switch (step.kind) {
       case 'advance':
         return tip?.answer
-          ? this.advanceAtTip(lead, { ...tip, answer: tip.answer })
-          : this.advance(lead, step.to, heads);
+          ? this.advanceAtTip(writer, { ...tip, answer: tip.answer })
+          : this.advance(writer, step.to, heads);
       case 'wait':
-        return this.checkLevel(lead, heads);
+        return this.checkLevel(writer, heads);
       case 'behind':
         status.trouble = this.heads.providersApartMessage;
         logger.debug({ blocks: step.by }, 'The node is behind the index: waiting');
@@ -96,11 +106,11 @@ export class IndexLoop {
         logger.error(step, 'The node does not know the finalised block: frozen until it does');
         return 'level';
       case 'reorganised':
-        return this.undoReorganisation(lead);
+        return this.rollBackToFork(writer);
     }
   }
 
-  private waitMs({ writer }: WritingLead, step: NextStep): number {
+  private waitMs(writer: IndexWriter, step: NextStep): number {
     return pollWaitMs({
       pollIntervalMs: this.options.pollIntervalMs,
       hasNewBlocks: step.kind === 'advance',
@@ -109,101 +119,94 @@ export class IndexLoop {
     });
   }
 
-  private async advanceAtTip(lead: WritingLead, tip: TipWithBlocks): Promise<TurnOutcome> {
-    const { writer, signal } = lead;
-    const range = await this.ranges.vouchForTip(tip, writer.state.total, signal);
-    const heads = this.heads.afterTip(tip, range.other);
-    return (await this.write(lead, range, heads)) ? this.checkLevel(lead, heads) : 'more';
+  private async advanceAtTip(writer: IndexWriter, tip: TipWithBlocks): Promise<TurnOutcome> {
+    const range = await this.vouching.confirmTip(tip, writer.state.total, writer.signal);
+    const heads = this.heads.afterTip(tip, range.confirmedBy);
+    await this.append(writer, range, heads);
+    return this.checkLevel(writer, heads);
   }
 
-  private async advance(lead: WritingLead, to: bigint, heads: ChainHeads): Promise<TurnOutcome> {
-    if (!(await this.isHeadOnChain(lead, heads))) return this.undoReorganisation(lead);
-    const missing = { from: lead.writer.head.number + 1n, to };
+  private async advance(writer: IndexWriter, to: bigint, heads: ChainHeads): Promise<TurnOutcome> {
+    if (!(await this.isHeadOnChain(writer, heads))) return this.rollBackToFork(writer);
+    const missing = { from: writer.head.number + 1n, to };
+    const ranges = this.vouching.stream(missing, heads.finalised.number, writer.signal);
     try {
-      for await (const range of this.ranges.stream(missing, heads.finalised.number, lead.signal)) {
-        if (!(await this.write(lead, range, heads))) return 'more';
-      }
+      for await (const range of ranges) await this.append(writer, range, heads);
     } catch (error) {
-      if (isBlockMissing(error)) await this.requireEveryHeight(lead, to);
+      if (isBlockMissing(error)) await this.requireEveryHeight(writer, to);
       throw error;
     }
-    return this.checkLevel(lead, heads);
+    return this.checkLevel(writer, heads);
   }
 
   /** A block is missing below the newest one: the chain may skip its height. @throws PermanentError */
-  private async requireEveryHeight({ writer }: WritingLead, newest: bigint): Promise<void> {
+  private async requireEveryHeight(writer: IndexWriter, newest: bigint): Promise<void> {
     const { number: from } = writer.stored.head;
     const last = from + BigInt(this.options.maxRangeBlocks);
     await requireEveryHeight(this.reader, { from, to: last < newest ? last : newest });
   }
 
-  /** Writes a range that follows the indexed head. False where the index was rolled back instead. */
-  private async write(
-    lead: WritingLead,
-    range: VerifiedRange,
-    heads: ChainHeads,
-  ): Promise<boolean> {
-    const { parentHash } = range.answer;
-    if (parentHash !== undefined && parentHash !== lead.writer.head.hash) {
-      await this.undoReorganisation(lead);
-      return false;
+  /** Writes a range after the indexed head. @throws RollBackError, and the errors of Vouching.check and IndexWriter.apply */
+  private async append(writer: IndexWriter, range: ReadRange, heads: ChainHeads): Promise<void> {
+    const { parentHash } = range;
+    if (parentHash !== undefined && parentHash !== writer.head.hash) {
+      return this.rollBackToFork(writer);
     }
-    const isApplied = await inSpan(rangeSpan('write', range.answer), () =>
-      this.applier.apply(lead, range, heads),
-    );
-    if (!isApplied) return false;
-    this.noteProgress(lead, heads);
+    await inSpan(rangeSpan('write', range), () => this.write(writer, range, heads));
+    this.noteProgress(writer, heads);
     this.status.trouble = undefined;
-    return true;
   }
 
-  private async checkLevel(lead: WritingLead, heads: ChainHeads): Promise<TurnOutcome> {
-    if (!(await this.isLevel(lead, heads))) return 'more';
-    this.noteProgress(lead, heads);
-    this.status.trouble = this.heads.providersApartMessage;
-    return 'level';
+  private async write(writer: IndexWriter, read: ReadRange, heads: ChainHeads): Promise<void> {
+    const range = await this.vouching.check(read, writer, heads.finalised.number);
+    requireFinalisedOnChain(range, heads);
+    const changes = await this.apply(writer, range, {
+      finalised: finalisedOf({ ...writer.indexed, head: range.head }, heads),
+      verifiedNumber: this.vouching.isVouchedFor(range, writer.state) ? range.to : undefined,
+      synced: false,
+    });
+    writer.signal.throwIfAborted();
+    this.vouching.forgetUpTo(writer.state.verifiedNumber);
+    this.eventsRead += range.events;
+    this.metrics.applied(range, changes);
+    this.progress.applied(range, range.events, heads.latest.number);
   }
 
-  /**
-   * Marks the index as synced where it is level with the chain, after the comparison of wallets that may be due.
-   * @returns false where the index was rolled back instead
-   */
-  private async isLevel(lead: WritingLead, heads: ChainHeads): Promise<boolean> {
-    const { applier, walletCheck } = this;
-    const { writer, signal } = lead;
+  /** @returns the number of balance changes. @throws RollBackError if a balance would become negative */
+  private async apply(writer: IndexWriter, range: ReadRange, facts: IndexFacts): Promise<number> {
+    try {
+      return await writer.apply(range, facts);
+    } catch (error) {
+      if (!(error instanceof NegativeBalanceError)) throw error;
+      await this.vouching.requireVerified(writer, range);
+      throw error;
+    }
+  }
+
+  /** Marks the index as synced if it is level with the chain, after the comparison of wallets that may be due. */
+  private async checkLevel(writer: IndexWriter, heads: ChainHeads): Promise<TurnOutcome> {
     await writer.settled();
     const finalised = finalisedOf(writer.indexed, heads);
     if (finalised?.number !== writer.state.finalised?.number)
       await writer.note({ finalised, synced: false });
-    if (walletCheck.isDue(writer)) {
-      const result = await inSpan({ name: 'wallet check' }, () =>
-        walletCheck.check(writer, signal),
-      );
-      if (result.kind === 'roll-back') {
-        await applier.undo(lead, result.to, 'repair');
-        return false;
-      }
-      // The total is compared before the wallets' `verifiedNumber` is stored: a difference must still be able to roll
-      // the index back to the first block.
-      if (!writer.synced && !(await applier.checkIndexTotal(lead))) return false;
-      const { verifiedNumber } = result;
-      if (verifiedNumber !== undefined)
-        await writer.note({ finalised, verifiedNumber, synced: false });
-    }
+    const verifiedNumber = await this.vouching.checkLevel(writer);
+    if (verifiedNumber !== undefined)
+      await writer.note({ finalised, verifiedNumber, synced: false });
     if (!writer.synced) {
       await writer.note({ finalised, synced: true });
-      await applier.warnIfNoEventCounts(writer);
+      await this.warnIfNoEventCounts(writer);
     }
-    this.policy.hasComparedWallets = true;
     if (writer.state.halted) await writer.resume();
-    return true;
+    this.noteProgress(writer, heads);
+    this.status.trouble = this.heads.providersApartMessage;
+    return 'level';
   }
 
   /**
    * Whether the chain still has the indexed head. Ranges of final blocks are not linked to their parents, and a head
    * that was not final when it was indexed may have been replaced since.
    */
-  private async isHeadOnChain({ writer }: WritingLead, heads: ChainHeads): Promise<boolean> {
+  private async isHeadOnChain(writer: IndexWriter, heads: ChainHeads): Promise<boolean> {
     const { head, state } = writer;
     if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
       return true;
@@ -212,44 +215,55 @@ export class IndexLoop {
   }
 
   /**
-   * Rolls the index back to the fork.
-   * @throws DeepReorganisationError; RetryableError where the chain still has the indexed head
+   * The index and an answer are on two forks.
+   * @throws RollBackError, DeepReorganisationError; RetryableError if the chain still has the indexed head
    */
-  private async undoReorganisation(lead: WritingLead): Promise<'more'> {
+  private async rollBackToFork(writer: IndexWriter): Promise<never> {
     const { reader } = this;
-    const { writer } = lead;
     await writer.settled();
     const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
-    if (fork.number === writer.head.number)
-      throw new RetryableError(
-        'FORKED_ANSWER',
-        `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
-      );
-    await this.applier.undo(lead, fork, 'reorganisation');
-    return 'more';
+    if (fork.number !== writer.head.number) throw new RollBackError(fork, 'reorganisation');
+    throw new RetryableError(
+      'FORKED_ANSWER',
+      `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
+    );
+  }
+
+  /** Rolls the index back to a block, which may take minutes. */
+  private async rollBack(writer: IndexWriter, { to, why }: RollBackError): Promise<void> {
+    const { metrics, logger, status } = this;
+    const depth = writer.head.number - to.number;
+    const span = {
+      name: 'rollback',
+      attributes: {
+        'lowmark.reason': why,
+        'lowmark.to_block': Number(to.number),
+        'lowmark.depth': Number(depth),
+      },
+    };
+    logger.info({ why, toBlock: to.number, depth }, 'Rolling back');
+    const { changes, wallets } = await status.during(ROLLBACK, () =>
+      inSpan(span, () => writer.rollback(to)),
+    );
+    metrics.rolledBack(why, Number(depth));
+    logger.warn({ why, toBlock: to.number, depth, changes, wallets }, 'Rolled back');
   }
 
   /**
-   * In the mode `two` only what two providers report counts. Rolls back blocks that were indexed in another mode and
-   * that nothing vouches for yet, so that they are read again.
+   * Warns if events were read but no balance ever changed. With a wrong pool number, or a condition that no event meets,
+   * the index agrees with every comparison but stays empty.
    */
-  private async undoUnvouched(lead: WritingLead): Promise<boolean> {
-    const { head, state } = lead.writer;
-    const verified = verifiedUpTo(state, this.options);
-    if (this.policy.mode !== 'two' || verified >= head.number) return false;
-    const [to] = await this.reader.headers([verified]);
-    if (to === undefined)
-      throw new RetryableError('NO_HEADER', `No endpoint has the header of block ${verified}`);
+  private async warnIfNoEventCounts(writer: IndexWriter): Promise<void> {
+    if (this.eventsRead === 0 || (await writer.hasWallets())) return;
+    const { stakeEvents } = this.options;
     this.logger.warn(
-      { fromBlock: verified + 1n, toBlock: head.number },
-      'One provider alone reported these blocks: reading them again from two',
+      { events: this.eventsRead, stakeEvents },
+      'The contract has events and none of them counts: every stake is 0. Check STAKE_EVENTS: the number of its preset (`masterchef-v1:7`), or its conditions (`where`); another one needs a new index',
     );
-    await this.applier.undo(lead, to, 'repair');
-    return true;
   }
 
-  private noteProgress({ writer, signal }: WritingLead, heads: ChainHeads): void {
-    signal.throwIfAborted();
+  private noteProgress(writer: IndexWriter, heads: ChainHeads): void {
+    writer.signal.throwIfAborted();
     const { status } = this;
     const state = writer.stored;
     status.progressAtMs = this.clock.nowMs();
@@ -262,9 +276,19 @@ export class IndexLoop {
   }
 }
 
+/** The range and the finalised block must be on one fork; otherwise they came from nodes on different forks. */
+function requireFinalisedOnChain({ headers }: ReadRange, { finalised }: ChainHeads): void {
+  const header = headers.find(({ number }) => number === finalised.number);
+  if (header && header.hash !== finalised.hash)
+    throw new RetryableError(
+      'FORKED_ANSWER',
+      `Block ${finalised.number} is ${header.hash} in one answer and finalised as ${finalised.hash} in another`,
+    );
+}
+
 /** Number of blocks over which the block time is averaged. */
 const BLOCKS = 8;
-/** The block time is used only where the newest block is younger than this. */
+/** The block time is used only if the newest block is younger than this. */
 const LIVE_WITHIN_MS = 60_000;
 const LONGEST_MS = 15_000;
 

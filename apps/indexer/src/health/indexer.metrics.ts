@@ -1,4 +1,4 @@
-import { type RangeAnswer } from '#libs/chain';
+import { type ReadRange } from '#libs/chain';
 import { type Clock } from '#libs/platform';
 import { Counter, Gauge, type Registry } from '#libs/service';
 import { type BackfillProgress } from '../follow/backfill-progress.js';
@@ -52,7 +52,7 @@ export class IndexerMetrics {
     });
   }
 
-  applied(answer: RangeAnswer, changes: number): void {
+  applied(answer: ReadRange, changes: number): void {
     this.events.inc(answer.events);
     this.changes.inc(changes);
   }

@@ -12,12 +12,12 @@ import { AllEndpointsFailedError, isEndpointLeftOut, unlessRpcFails } from '#lib
 import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
-import { IndexWriter, type WritingLead } from '../apply/index-writer.js';
 import { type IndexLoop, type Turn } from '../follow/index-loop.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { Failures, FINDINGS } from './failures.js';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexPreparation } from '../setup/index-preparation.js';
+import { IndexWriter } from '../write/index-writer.js';
 
 /** Shortest time between two warnings about repeated failures. */
 const LOG_EVERY_MS = 60_000;
@@ -117,12 +117,12 @@ export class Supervisor {
 
   private async keepTurning(signal: AbortSignal): Promise<void> {
     const failures = new Failures();
-    let lead: WritingLead | undefined;
+    let writer: IndexWriter | undefined;
     let last: Turn | undefined;
     while (!isOver(signal)) {
       try {
-        lead ??= await this.takeLead(signal);
-        last = await this.loop.turn(lead, last?.outcome);
+        writer ??= await this.takeLead(signal);
+        last = await this.loop.turn(writer, last?.outcome);
         failures.clear();
         if (last.waitMs > 0) await sleep(last.waitMs, signal);
       } catch (error) {
@@ -133,26 +133,26 @@ export class Supervisor {
           return;
         }
         failures.add(error);
-        if (lead?.writer.isOpen === true && isEndpointLeftOut(error)) {
-          const { finalised, head } = lead.writer.stored;
+        if (writer?.isOpen === true && isEndpointLeftOut(error)) {
+          const { finalised, head } = writer.stored;
           await unlessRpcFails(this.preparation.chooseAgain(finalised ?? head));
         }
         const isPermanent = error instanceof PermanentError;
         // Without a fencing token this process cannot store a halt, and another process may be able to take over the
         // index.
-        if (isPermanent && lead === undefined) throw error;
-        if (isPermanent && lead !== undefined && failures.isConfirmed(error)) {
-          if (!(await this.halt(lead, error))) return;
+        if (isPermanent && writer === undefined) throw error;
+        if (isPermanent && writer !== undefined && failures.isConfirmed(error)) {
+          if (!(await this.halt(writer, error))) return;
         } else await this.waitAfter(error, failures.inARow, signal);
       }
     }
   }
 
-  private async takeLead(signal: AbortSignal): Promise<WritingLead> {
+  private async takeLead(signal: AbortSignal): Promise<IndexWriter> {
     const writer = await IndexWriter.takeLead(this.store, this.options, signal);
     signal.throwIfAborted();
     this.status.leads({ fence: writer.fence, signal });
-    return { writer, signal };
+    return writer;
   }
 
   /**
@@ -160,13 +160,14 @@ export class Supervisor {
    * `halted` until the index is level with the chain. Otherwise the halt lasts until the process ends.
    * @returns false if another process leads by now: what an earlier leader finds says nothing about the index
    */
-  private async halt(lead: WritingLead, error: PermanentError): Promise<boolean> {
+  private async halt(writer: IndexWriter, error: PermanentError): Promise<boolean> {
     const { status, clock, logger, loop } = this;
+    const { signal } = writer;
     status.phase = 'halted';
     status.trouble = error.message;
     logger.fatal({ err: error, code: error.code }, 'The indexer stopped: nothing more is written');
     try {
-      await this.retry(() => lead.writer.halt(error.message), lead.signal);
+      await this.retry(() => writer.halt(error.message), signal);
     } catch (cause) {
       if (cause instanceof FencedError) {
         logger.warn('Another indexer took the lead');
@@ -176,12 +177,12 @@ export class Supervisor {
     }
     // A write that had to be retried has reported its own trouble.
     status.trouble = error.message;
-    if (!FINDINGS.has(error.code)) await untilAborted(lead.signal);
-    await sleep(this.options.haltedRetryMs, lead.signal);
-    if (isOver(lead.signal)) return true;
+    if (!FINDINGS.has(error.code)) await untilAborted(signal);
+    await sleep(this.options.haltedRetryMs, signal);
+    if (isOver(signal)) return true;
     status.progressAtMs = clock.nowMs();
     logger.info('Halted: asking the endpoints again');
-    await loop.startAfresh(lead);
+    await loop.startAfresh(writer);
     return true;
   }
 

@@ -18,7 +18,7 @@ import {
 } from '../shape/header.js';
 import { toQuantity } from '../shape/hex.js';
 import { providerOf } from '../rpc/endpoint-urls.js';
-import { type BlockLogs, type RangeAnswer } from './range-logs.js';
+import { type BlockLogs, type ReadRange } from './range-logs.js';
 import { type RangeReader } from './range-reader.js';
 
 export interface ComparisonQuestion {
@@ -48,7 +48,7 @@ export interface Comparison {
  */
 export async function compareRange(
   session: RpcSession,
-  answer: RangeAnswer,
+  answer: ReadRange,
   reader: RangeReader,
   { total, tag, latestSeconds }: ComparisonQuestion,
 ): Promise<Comparison> {
@@ -77,7 +77,7 @@ export async function compareRange(
 
 function requireSame(
   header: FullHeader,
-  { head, endpoint: first }: RangeAnswer,
+  { head, endpoint: first }: ReadRange,
   session: RpcSession,
 ): void {
   const block = `block ${header.number.toString()}`;
@@ -96,7 +96,7 @@ function requireSame(
  */
 function adoptTimes(
   { endpoint }: RpcSession,
-  answer: RangeAnswer,
+  answer: ReadRange,
   blocks: readonly BlockLogs[],
 ): void {
   if (!answer.isProven && providerOf(answer.endpoint) !== providerOf(endpoint)) return;
@@ -108,7 +108,7 @@ function adoptTimes(
 }
 
 /** Forgets the times of logs that contradict the answer: they are hints, and the header decides. */
-function forgetOtherTimes(answer: RangeAnswer, blocks: readonly BlockLogs[]): void {
+function forgetOtherTimes(answer: ReadRange, blocks: readonly BlockLogs[]): void {
   const known = new Map(
     answer.blocks.map(({ blockNumber, timestampSeconds }) => [
       Number(blockNumber),

@@ -23,12 +23,7 @@ import { compareRange, type Comparison, type ComparisonQuestion } from './compar
 import { EventDecoder } from './event-decoder.js';
 import { BloomTrust, LogFilter } from './log-filter.js';
 import { findLostLogs } from './lost-logs.js';
-import {
-  type BlockRange,
-  type RangeAnswer,
-  type RangeReading,
-  toRangeAnswer,
-} from './range-logs.js';
+import { type BlockRange, type ReadRange, type RangeReading, toReadRange } from './range-logs.js';
 import { RangeReader, readTip, type TipFacts, type TipQuestion } from './range-reader.js';
 import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
 
@@ -67,7 +62,7 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
 export interface Tip extends TipFacts {
   readonly endpoint: string;
   /** The blocks after the known head; undefined where there are none, or so many that ranges have to be read. */
-  readonly answer: RangeAnswer | undefined;
+  readonly answer: ReadRange | undefined;
 }
 
 /** How often an endpoint that left out logs is asked the same again, before its receipts are read. */
@@ -103,7 +98,7 @@ export class LogSource {
    * @throws RangeTooLargeError for any failure that a smaller range may cure, unless the range is one block
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
-  async fetch({ from, to }: BlockRange, asked: FetchOptions = {}): Promise<RangeAnswer> {
+  async fetch({ from, to }: BlockRange, asked: FetchOptions = {}): Promise<ReadRange> {
     const range = { from, to };
     try {
       return await this.ask(range, asked);
@@ -139,9 +134,9 @@ export class LogSource {
         if (headers.length === 0) return { ...told, answer: undefined };
         const range = { from: question.head.number + 1n, to: latest.number };
         const read = this.reader.read(logs, { session, range, headers });
-        const reading = { ...read, headers, total, bytes };
+        const reading = { ...read, headers, bytes };
         await this.verify(session, range, { reading, asked });
-        return { ...told, answer: toRangeAnswer(range, endpoint, reading) };
+        return { ...told, answer: toReadRange(range, endpoint, reading) };
       },
       { avoid: options.avoid, signal: options.signal },
     );
@@ -154,7 +149,7 @@ export class LogSource {
    * dates it otherwise
    */
   async compare(
-    answer: RangeAnswer,
+    answer: ReadRange,
     options: FetchOptions & ComparisonQuestion,
   ): Promise<Comparison> {
     try {
@@ -176,7 +171,7 @@ export class LogSource {
   /** @throws LogsPrunedError where the node of the session has pruned the logs */
   private async requireBothLogs(
     session: RpcSession,
-    { endpoint }: RangeAnswer,
+    { endpoint }: ReadRange,
     block: bigint,
   ): Promise<void> {
     await this.requireLogs(session, block);
@@ -201,7 +196,7 @@ export class LogSource {
     endpoint: string,
     range: BlockRange,
     asked: FetchOptions,
-  ): Promise<RangeAnswer> {
+  ): Promise<ReadRange> {
     for (let tries = 0; tries < ASKED_AGAIN; tries++) {
       try {
         return await this.ask(range, asked, endpoint);
@@ -215,7 +210,7 @@ export class LogSource {
     return this.ask(range, { ...asked, by: 'receipts' }, endpoint);
   }
 
-  private ask(range: BlockRange, asked: FetchOptions, only?: string): Promise<RangeAnswer> {
+  private ask(range: BlockRange, asked: FetchOptions, only?: string): Promise<ReadRange> {
     return this.pool.run((session) => this.attempt(session, range, asked), { ...asked, only });
   }
 
@@ -223,14 +218,14 @@ export class LogSource {
     session: RpcSession,
     range: BlockRange,
     asked: FetchOptions,
-  ): Promise<RangeAnswer> {
+  ): Promise<ReadRange> {
     try {
       const reading =
         asked.by === 'receipts'
           ? await this.reader.readByReceipts(session, range)
           : await this.readByLogs(session, range, asked);
       if (asked.by !== 'receipts') await this.verify(session, range, { reading, asked });
-      const answer = toRangeAnswer(range, session.endpoint, reading);
+      const answer = toReadRange(range, session.endpoint, reading);
       requireNotAhead(answer.head, asked.latestSeconds, session);
       return answer;
     } catch (error) {

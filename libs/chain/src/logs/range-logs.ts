@@ -8,6 +8,7 @@ import {
   type BlockHeader,
   type BlockRef,
   type StakeDelta,
+  ZERO_ADDRESS,
 } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
@@ -55,8 +56,8 @@ export interface RangeReading extends RangeLogs {
   readonly bytes: number;
 }
 
-/** The logs of a range of blocks, vouched for by the node that gave them. */
-export interface RangeAnswer extends BlockRange {
+/** A range of blocks as it was read, with what vouches for it so far. */
+export interface ReadRange extends BlockRange {
   readonly endpoint: string;
   /** Hash of the block before the range, from the header of `from`; undefined where that header was not read. */
   readonly parentHash: BlockHash | undefined;
@@ -67,13 +68,30 @@ export interface RangeAnswer extends BlockRange {
   readonly headers: readonly BlockRef[];
   /** Whether the fields of each header hash to its own hash, so its time is proven. */
   readonly isProven: boolean;
-  /** The contracts' total at the end of `to`, where it was asked for with the logs and answered. */
-  readonly total?: bigint | undefined;
+  /** Change of the sum of all balances. */
+  readonly change: bigint;
+  /** The contracts' total where it is known: at the end, and, in a joined range, at the ends of its parts. Ascending. */
+  readonly totals: readonly ReadTotal[];
+  /** Another provider that reports the same. */
+  readonly confirmedBy: Confirmation | undefined;
   /** What transfers sent to the zero address. */
   readonly burnt: bigint;
   readonly events: number;
   /** Decoded bytes of the bodies. */
   readonly bytes: number;
+}
+
+/** The contracts' total at the end of a block. */
+export interface ReadTotal {
+  readonly block: BlockHeader;
+  readonly total: bigint;
+  readonly endpoint: string;
+}
+
+export interface Confirmation {
+  readonly endpoint: string;
+  /** Its newest final block, where it was asked for. */
+  readonly finalised: BlockHeader | undefined;
 }
 
 interface RangeLogsContext extends AtEndpoint {
@@ -290,31 +308,43 @@ function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError
   return new MalformedAnswerError(what, { endpoint });
 }
 
-export function toRangeAnswer(
+export function toReadRange(
   { from, to }: BlockRange,
   endpoint: string,
-  { headers, blocks, total, events, bytes }: RangeReading,
-): RangeAnswer {
+  { headers, blocks: read, total, events, bytes }: RangeReading,
+): ReadRange {
+  const head = lastOf(headers);
+  const blocks = read
+    .filter((block) => block.deltas.length > 0)
+    .map((block) => ({
+      blockNumber: BigInt(block.number),
+      timestampSeconds: timeOf(block),
+      deltas: block.deltas,
+    }));
   return {
     from,
     to,
     endpoint,
     parentHash: headers.find(({ number }) => number === from)?.parentHash,
-    head: lastOf(headers),
-    blocks: blocks
-      .filter((block) => block.deltas.length > 0)
-      .map((block) => ({
-        blockNumber: BigInt(block.number),
-        timestampSeconds: timeOf(block),
-        deltas: block.deltas,
-      })),
+    head,
+    blocks,
     headers: headers.map(refOf),
     isProven: headers.every(({ isProven }) => isProven === true),
-    total,
-    burnt: blocks.reduce((sum, { burnt }) => sum + burnt, 0n),
+    change: changeOf(blocks),
+    totals: total === undefined ? [] : [{ block: head, total, endpoint }],
+    confirmedBy: undefined,
+    burnt: read.reduce((sum, { burnt }) => sum + burnt, 0n),
     events,
     bytes,
   };
+}
+
+/** Change of the sum of all balances. The zero address has no balance. */
+export function changeOf(blocks: readonly BlockDeltas[]): bigint {
+  let change = 0n;
+  for (const { deltas } of blocks)
+    for (const { wallet, amount } of deltas) if (wallet !== ZERO_ADDRESS) change += amount;
+  return change;
 }
 
 function lastOf(headers: readonly FullHeader[]): BlockHeader {

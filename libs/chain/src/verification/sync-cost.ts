@@ -1,6 +1,6 @@
 /**
- * The cost of a first sync, or of the rest of one: calls by method, as range-verifier.ts and wallet-check.ts of the
- * indexer make them. Calls whose number does not grow with the history are left out: the heads that are read on the
+ * The cost of a first sync, or of the rest of one: calls by method, as `vouch` of the indexer makes
+ * them. Calls whose number does not grow with the history are left out: the heads that are read on the
  * way, a sample of wallets at the end, and retries.
  */
 import { type BlockRef } from '#libs/domain';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type RangeAnswer } from '#libs/chain';
+import { type ReadRange } from '#libs/chain';
 import { type Database, fingerprintOf, IndexStore } from '#libs/db';
 import { type BlockDeltas } from '#libs/domain';
 import {
@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterAll(() => test.drop());
 
 /** The answer for one block, in which each of the wallets stakes 5. */
-function range(number: number, ...wallets: readonly number[]): RangeAnswer {
+function range(number: number, ...wallets: readonly number[]): ReadRange {
   const head = aBlock(number);
   const block: BlockDeltas = {
     ...{ blockNumber: head.number, timestampSeconds: head.timestampSeconds },
@@ -52,7 +52,7 @@ function range(number: number, ...wallets: readonly number[]): RangeAnswer {
     head: { ...head, parentHash: head.hash },
     headers: [],
     blocks: [block],
-  } as unknown as RangeAnswer;
+  } as unknown as ReadRange;
 }
 
 describe('IndexWriter', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SuspectRanges } from './verification-policy.js';
+import { SuspectRanges } from './suspect-ranges.js';
 
 const doubts = (): SuspectRanges => {
   const all = new SuspectRanges();

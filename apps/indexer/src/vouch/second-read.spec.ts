@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
-import { DisagreementLog } from './range-agreement.js';
+import { DisagreementLog } from './second-read.js';
 
 const ANSWER = { from: 1402n, to: 1801n, endpoint: 'one.example#1' };
 

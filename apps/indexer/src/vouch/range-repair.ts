@@ -5,16 +5,15 @@
 import {
   AllEndpointsFailedError,
   type ChainReader,
-  type FetchOptions,
   type LogSource,
-  type RangeAnswer,
+  type ReadRange,
   RangeTooLargeError,
 } from '#libs/chain';
 import { PermanentError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { type RangeAgreement } from './range-agreement.js';
-import { type VerificationPolicy } from './verification-policy.js';
-import { deltaOf, joinAnswers, partAfter, partUpTo, type VerifiedRange } from './verified-range.js';
+import { joinParts, partAfter, partUpTo } from './ranges.js';
+import { type SecondRead } from './second-read.js';
+import { type Witnesses } from './witnesses.js';
 
 /** The events contradict the contract's total in every way of reading them. */
 export class TotalMismatchError extends PermanentError {
@@ -29,102 +28,97 @@ export class TotalMismatchError extends PermanentError {
   }
 }
 
-export interface MendOptions {
-  /** Number of the newest final block. */
-  readonly final: bigint;
-  readonly signal: AbortSignal;
-}
-
 interface Totals {
-  /** The contract's total at the end of the block before the answer. */
+  /** The contract's total at the end of the block before the range. */
   readonly before: bigint;
-  /** The contract's total at the end of the answer's last block. */
+  /** The contract's total at the end of the range's last block. */
   readonly end: bigint;
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
 }
 
-export class RangeMender {
+export class RangeRepair {
   constructor(
     private readonly reader: ChainReader,
     private readonly source: LogSource,
-    private readonly policy: VerificationPolicy,
-    private readonly agreement: RangeAgreement,
+    private readonly witnesses: Witnesses,
+    private readonly secondRead: SecondRead,
     private readonly logger: Logger,
   ) {}
 
   /**
    * Returns the range with events that add up to the contract's total.
    * @param before the contract's total at the end of the block before the range
-   * @throws TotalMismatchError where a block does not add up in any way of reading it
+   * @param final number of the newest final block
+   * @throws TotalMismatchError if a block does not add up in any way of reading it
    */
-  async mend(
-    range: VerifiedRange,
+  async repair(
+    range: ReadRange,
     before: bigint,
-    { final, signal }: MendOptions,
-  ): Promise<VerifiedRange> {
-    let mended: RangeAnswer | undefined;
-    let rest = range.answer;
+    { final, signal }: { readonly final: bigint; readonly signal: AbortSignal },
+  ): Promise<ReadRange> {
+    let repaired: ReadRange | undefined;
+    let rest = range;
     let total = before;
     // Only the parts that do not add up are read again.
-    for (const { head, total: end, endpoint } of range.checkpoints) {
-      const part = { ...partUpTo(rest, head), endpoint };
+    for (const { block, total: end, endpoint } of range.totals) {
+      const part = { ...partUpTo(rest, block), endpoint };
       // A joined range may hold both final and newer blocks.
       const isFinal = part.to <= final;
-      const whole = await this.mendPart(part, { before: total, end, isFinal, signal });
-      mended = mended ? joinAnswers(mended, whole) : whole;
-      rest = partAfter(rest, head);
+      const whole = await this.repairPart(part, { before: total, end, isFinal, signal });
+      repaired = repaired ? joinParts(repaired, whole) : whole;
+      rest = partAfter(rest, block);
       total = end;
     }
-    const answer = mended ?? range.answer;
-    return { ...range, answer, delta: deltaOf(answer) };
+    const { totals, confirmedBy } = range;
+    return { ...(repaired ?? range), totals, confirmedBy };
   }
 
-  private async mendPart(answer: RangeAnswer, totals: Totals): Promise<RangeAnswer> {
+  private async repairPart(part: ReadRange, totals: Totals): Promise<ReadRange> {
     const { before, end } = totals;
-    const fits = (one: RangeAnswer): boolean => before + deltaOf(one) === end;
-    if (fits(answer)) return answer;
-    const { from, to, endpoint } = answer;
+    const fits = ({ change }: ReadRange): boolean => before + change === end;
+    if (fits(part)) return part;
+    const { from, to, endpoint } = part;
     this.logger.warn(
       { fromBlock: from, toBlock: to, endpoint, before, contractTotal: end },
       'An endpoint left out or altered events: reading these blocks again',
     );
-    const again = await this.readAgain(answer, 'logs', totals);
+    const again = await this.readAgain(part, 'logs', totals);
     if (again && fits(again)) return again;
-    const half = from < to ? await this.mendHalves(again ?? answer, totals) : undefined;
-    if (half) return half;
-    const receipts = await this.readAgain(answer, 'receipts', totals);
+    const halves = from < to ? await this.repairHalves(again ?? part, totals) : undefined;
+    if (halves) return halves;
+    const receipts = await this.readAgain(part, 'receipts', totals);
     if (receipts && fits(receipts)) return receipts;
-    const indexed = before + deltaOf(again ?? answer);
+    const indexed = before + (again ?? part).change;
     throw new TotalMismatchError({ block: to, indexed, contract: end, endpoint });
   }
 
-  /** Repairs both halves of an answer. Undefined where no node has the contract's state at the middle block. */
-  private async mendHalves(answer: RangeAnswer, totals: Totals): Promise<RangeAnswer | undefined> {
-    const [header] = await this.reader.headers([(answer.from + answer.to) / 2n]);
+  /** Repairs both halves of a part. Undefined if no node has the contract's state at the middle block. */
+  private async repairHalves(part: ReadRange, totals: Totals): Promise<ReadRange | undefined> {
+    const [header] = await this.reader.headers([(part.from + part.to) / 2n]);
     const patient = { patienceMs: Infinity, signal: totals.signal };
     const middle = header && (await this.reader.stakeTotal(header, patient));
     if (!header || middle === undefined) return undefined;
-    const left = await this.mendPart(partUpTo(answer, header), { ...totals, end: middle });
-    const right = await this.mendPart(partAfter(answer, header), { ...totals, before: middle });
-    return joinAnswers(left, right);
+    const left = await this.repairPart(partUpTo(part, header), { ...totals, end: middle });
+    const right = await this.repairPart(partAfter(part, header), { ...totals, before: middle });
+    return joinParts(left, right);
   }
 
   /**
    * Reads a range again, from another endpoint if one answers, else from the same one, and has it confirmed like a
-   * first read. Undefined where neither answers, or the range is too large for one read.
+   * first read. Undefined if neither answers, or the range is too large for one read.
    */
   private async readAgain(
-    { from, to, endpoint }: RangeAnswer,
+    { from, to, endpoint }: ReadRange,
     by: 'logs' | 'receipts',
     { isFinal, signal }: Totals,
-  ): Promise<RangeAnswer | undefined> {
-    const options: FetchOptions = this.policy.fetchOptions(isFinal, signal);
+  ): Promise<ReadRange | undefined> {
+    const options = this.witnesses.fetchOptions(isFinal, signal);
     const question = { isFinal, signal, wantsTotal: false, isByReceipts: by === 'receipts' };
     for (const avoid of [[endpoint], []]) {
       try {
         const again = await this.source.fetch({ from, to }, { ...options, by, avoid });
-        return (await this.agreement.reach(again, question)).answer;
+        return await this.secondRead.confirm(again, question);
       } catch (error) {
         if (error instanceof RangeTooLargeError) return undefined;
         if (!(error instanceof AllEndpointsFailedError)) throw error;

@@ -1,28 +1,29 @@
 import { expect, it } from '@jest/globals';
-import { type ChainReader, type VerificationMode } from '#libs/chain';
+import { type ChainReader } from '#libs/chain';
 import { type IndexState } from '#libs/db';
 import { type BlockHeader } from '#libs/domain';
 import { createLogger } from '#libs/service';
 import { aBlock } from '#libs/testing';
 import { type IndexOptions } from '../index-options.js';
-import { type RangeMender } from './range-mender.js';
-import { TotalCheck } from './total-check.js';
-import { SuspectRanges, type VerificationPolicy } from './verification-policy.js';
+import { ContractTotal } from './contract-total.js';
+import { type RangeRepair } from './range-repair.js';
+import { SuspectRanges } from './suspect-ranges.js';
+import { type Witnesses } from './witnesses.js';
 
 const STATE = { head: aBlock(20), verifiedNumber: 10n } as IndexState;
 const SHOWN = { to: 20n, endpoint: 'one.example#1' };
 
 /** A check whose question for the verified block is answered when the test says so. */
-function setUp(mode: VerificationMode = 'total') {
+function setUp({ areNone = false } = {}) {
   let answer: (headers: BlockHeader[]) => void = () => undefined;
   const suspects = new SuspectRanges();
   const reader = {
     headers: () => new Promise<BlockHeader[]>((resolve) => (answer = resolve)),
   } as unknown as ChainReader;
-  const check = new TotalCheck(
+  const check = new ContractTotal(
     reader,
-    { mode } as VerificationPolicy,
-    {} as RangeMender,
+    { areNone } as Witnesses,
+    {} as RangeRepair,
     suspects,
     createLogger({ app: 'test', level: 'silent' }),
     { firstBlock: 1n } as IndexOptions,
@@ -47,7 +48,7 @@ it('marks the blocks after the newest verified one as suspect', async () => {
 });
 
 it('suspects nothing in the mode none, whose blocks are all unverified', async () => {
-  const { check, suspects } = setUp('none');
+  const { check, suspects } = setUp({ areNone: true });
   const { signal } = new AbortController();
   expect(await check.suspectUnverified(STATE, SHOWN, signal)).toBeUndefined();
   expect(suspects.countAt(11n)).toBe(0);

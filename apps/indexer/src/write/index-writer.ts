@@ -8,7 +8,7 @@
  * read them again.
  */
 import { LRUCache } from 'lru-cache';
-import { type RangeAnswer, refOf } from '#libs/chain';
+import { type ReadRange, refOf } from '#libs/chain';
 import { type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
@@ -20,13 +20,14 @@ import {
   type FoldedBlocks,
   type WalletState,
   type WalletStates,
+  RetryableError,
 } from '#libs/domain';
 import { type IndexedChain } from '../follow/next-step.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
-  /** Newest block up to which the events are verified. Undefined where verification has not advanced. */
+  /** Newest block up to which the events are verified. Undefined if verification has not advanced. */
   readonly verifiedNumber?: bigint | undefined;
   readonly synced: boolean;
 }
@@ -37,11 +38,18 @@ interface IndexRows {
   readonly blocks: readonly BlockRef[];
 }
 
-/** What belongs to one leadership. An abandoned turn keeps its own, through which nothing can be written any more. */
-export interface WritingLead {
-  readonly writer: IndexWriter;
-  /** Aborts when the lead ends. */
-  readonly signal: AbortSignal;
+/** Blocks of the index are wrong: the loop removes them and reads them again. */
+export class RollBackError extends RetryableError {
+  /** @param to the newest block that stays */
+  constructor(
+    readonly to: BlockRef,
+    readonly why: 'reorganisation' | 'repair',
+  ) {
+    super(
+      'ROLL_BACK',
+      `The blocks above block ${to.number} are wrong (${why}): reading them again`,
+    );
+  }
 }
 
 export class IndexWriter {
@@ -52,14 +60,15 @@ export class IndexWriter {
   private readonly remembered = new Map<bigint, BlockRef>();
   private pendingState: IndexState | undefined;
   private storedState: IndexState | undefined;
-  /** The current transaction, or the last one where none is open. */
+  /** The current transaction, or the last one if none is open. */
   private writing: Promise<void> = Promise.resolve();
   synced = false;
 
   private constructor(
     private readonly store: IndexStore,
     readonly fence: bigint,
-    private readonly lead: AbortSignal,
+    /** Aborts when the lead ends. */
+    readonly signal: AbortSignal,
     cachedWallets: number,
   ) {
     this.cache = new LRUCache({ max: cachedWallets });
@@ -67,16 +76,16 @@ export class IndexWriter {
 
   /**
    * Takes the lead over the stored index. From now on the database refuses every write of an earlier leader.
-   * @param lead aborts when the lead ends; the writer is of no use from then on
+   * @param signal aborts when the lead ends; the writer is of no use from then on
    * @throws SettingsChangedError where another process has meanwhile created the index again with other settings
    */
   static async takeLead(
     store: IndexStore,
     options: IndexOptions,
-    lead: AbortSignal,
+    signal: AbortSignal,
   ): Promise<IndexWriter> {
     const fence = await store.takeLead({ settings: indexSettingsOf(options) });
-    const writer = new IndexWriter(store, fence, lead, options.cachedWallets);
+    const writer = new IndexWriter(store, fence, signal, options.cachedWallets);
     await writer.reload();
     return writer;
   }
@@ -164,13 +173,13 @@ export class IndexWriter {
    * @throws NegativeBalanceError for this range; FencedError, StaleHeadError and others where the write of an earlier
    * range failed, in which case this range is not written
    */
-  async apply(answer: RangeAnswer, facts: IndexFacts): Promise<number> {
-    const states = await this.walletStates(answer.blocks);
-    const folded = foldBlocks(states, answer.blocks);
+  async apply(range: ReadRange, facts: IndexFacts): Promise<number> {
+    const states = await this.walletStates(range.blocks);
+    const folded = foldBlocks(states, range.blocks);
     await this.settled();
     const final = facts.finalised?.number;
-    const blocks = answer.headers.filter((block) => final === undefined || block.number >= final);
-    this.write({ head: refOf(answer.head), folded, blocks }, facts);
+    const blocks = range.headers.filter((block) => final === undefined || block.number >= final);
+    this.write({ head: refOf(range.head), folded, blocks }, facts);
     return folded.changes.length;
   }
 
@@ -186,7 +195,7 @@ export class IndexWriter {
 
   async rollback(to: BlockRef): Promise<{ changes: number; wallets: number }> {
     await this.settled();
-    this.lead.throwIfAborted();
+    this.signal.throwIfAborted();
     const { head, fence } = this;
     this.forget();
     const undone = await this.store.rollback({ fence, head, to });
@@ -195,14 +204,14 @@ export class IndexWriter {
   }
 
   async halt(reason: string): Promise<void> {
-    this.lead.throwIfAborted();
+    this.signal.throwIfAborted();
     await this.store.halt(this.fence, reason);
   }
 
   /** Clears the stored halt, after its cause has gone. */
   async resume(): Promise<void> {
     await this.settled();
-    this.lead.throwIfAborted();
+    this.signal.throwIfAborted();
     await this.store.clearHalt(this.fence);
     await this.reload();
   }
@@ -231,7 +240,7 @@ export class IndexWriter {
 
   /** Begins a transaction; `settled` reports how it ends. No other transaction is open. */
   private write({ head, folded, blocks }: IndexRows, facts: IndexFacts): void {
-    this.lead.throwIfAborted();
+    this.signal.throwIfAborted();
     const { state, fence } = this;
     const finalised = facts.finalised ?? state.finalised;
     const verifiedNumber = facts.verifiedNumber ?? state.verifiedNumber;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type BlockHash, type BlockHeader } from '#libs/domain';
-import { DeepReorganisationError, findFork } from '../apply/range-applier.js';
+import { DeepReorganisationError, findFork } from './reorganisation.js';
 
 const header = (number: number, fork: string): BlockHeader => ({
   number: BigInt(number),

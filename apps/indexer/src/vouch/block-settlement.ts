@@ -10,11 +10,11 @@ import {
   otherProvidersThan,
   ownProvider,
   providerOf,
-  type RangeAnswer,
+  type ReadRange,
   unlessAllFail,
 } from '#libs/chain';
 import { PermanentError } from '#libs/domain';
-import { deltaOf, effectsOf, withBlock } from './verified-range.js';
+import { effectsOf, withBlock } from './ranges.js';
 
 /** Independent sources report different events of a block, and no two of them agree. */
 export class EventsInDoubtError extends PermanentError {
@@ -29,7 +29,7 @@ export class EventsInDoubtError extends PermanentError {
 }
 
 interface BlockInDoubt {
-  readonly answer: RangeAnswer;
+  readonly answer: ReadRange;
   readonly block: bigint;
   /** Whether independent sources are two providers; otherwise they are the logs and the receipts of one provider. */
   readonly isByProvider: boolean;
@@ -47,7 +47,7 @@ const MOST_SHOWN = 300;
 interface Witness {
   /** Witnesses with the same source are not independent and count as one. */
   readonly source: string;
-  readonly single: RangeAnswer;
+  readonly single: ReadRange;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function settleBlock(
   reader: ChainReader,
   source: LogSource,
   { answer, block, isByProvider, options }: BlockInDoubt,
-): Promise<RangeAnswer> {
+): Promise<ReadRange> {
   const { endpoints } = source;
   const { endpoint } = answer;
   const sides = isByProvider
@@ -92,11 +92,11 @@ export async function settleBlock(
   throw new EventsInDoubtError(block, [...new Set(told)]);
 }
 
-function eventsTextOf(single: RangeAnswer, block: bigint): string {
+function eventsTextOf(single: ReadRange, block: bigint): string {
   return effectsOf(single.blocks, block) || 'none';
 }
 
-function agreeing(witnesses: readonly Witness[], block: bigint): RangeAnswer | undefined {
+function agreeing(witnesses: readonly Witness[], block: bigint): ReadRange | undefined {
   return witnesses.find((one) =>
     witnesses.some(
       (other) =>
@@ -115,7 +115,7 @@ function agreeing(witnesses: readonly Witness[], block: bigint): RangeAnswer | u
  */
 async function selfContradictingProvider(
   reader: ChainReader,
-  singles: readonly RangeAnswer[],
+  singles: readonly ReadRange[],
   options: FetchOptions,
 ): Promise<string | undefined> {
   // A sum does not reveal a false time.
@@ -131,7 +131,7 @@ async function selfContradictingProvider(
   }
   const [change, other, ...more] = changes.values();
   if (change === undefined || change !== other || more.length > 0) return undefined;
-  const misfits = singles.filter((single) => deltaOf(single) !== change);
+  const misfits = singles.filter((single) => single.change !== change);
   const [wrong, ...others] = new Set(misfits.map(({ endpoint }) => providerOf(endpoint)));
   return others.length === 0 ? wrong : undefined;
 }
@@ -140,7 +140,7 @@ async function selfContradictingProvider(
 async function totalChangeIn(
   reader: ChainReader,
   endpoint: string,
-  head: RangeAnswer['head'],
+  head: ReadRange['head'],
   { signal }: FetchOptions,
 ): Promise<bigint | undefined> {
   const avoid = otherProvidersThan(endpoint, reader.endpoints);

@@ -1,8 +1,8 @@
 /**
- * Compares wallets with the contract's own view of their balances. Only this shows wrong events that cancel each other
- * out in the total (a transfer; a stake and a withdrawal of the same size). In the mode `wallets` every wallet is
- * compared before the index is first called level, and each changed wallet from then on. In every mode a sample is
- * compared at intervals.
+ * The witness that compares wallets with the contract's own view of their balances. Only this shows wrong events that
+ * cancel each other out in the total (a transfer; a stake and a withdrawal of the same size). If balances decide, every
+ * wallet is compared before the index is first called level, and each changed wallet from then on. In every mode a
+ * sample is compared at intervals.
  */
 import {
   ANSWER_BYTES,
@@ -16,14 +16,11 @@ import { type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type BalanceComparison, type Difference } from '#libs/verification';
-import { type IndexWriter } from '../apply/index-writer.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, verifiedUpTo } from '../index-options.js';
-import {
-  type SuspectRange,
-  type SuspectRanges,
-  type VerificationPolicy,
-} from './verification-policy.js';
+import { type IndexWriter, RollBackError } from '../write/index-writer.js';
+import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
+import { type Witnesses } from './witnesses.js';
 
 /** Wallets per sample: half changed recently, half are drawn at random from all. */
 const SAMPLE = 32;
@@ -48,15 +45,10 @@ class WalletMismatchError extends PermanentError {
   }
 }
 
-export type CheckResult =
-  | { readonly kind: 'agreed'; readonly verifiedNumber: bigint | undefined }
-  /** Events after the block `to` must be read again. */
-  | { readonly kind: 'roll-back'; readonly to: BlockRef };
-
-export class WalletCheck {
+export class WalletBalances {
   private lastGood: bigint | undefined;
   private checkedAtMs = 0;
-  /** Unix time, in ms, of the last sample in the mode `wallets`, which also covers wallets that did not change. */
+  /** Unix time, in ms, of the last sample beside sweeps, which also covers wallets that did not change. */
   private sampledAtMs: number | undefined;
   /**
    * First blocks of the ranges read again since the last check without differences. A difference that remains after one
@@ -73,7 +65,7 @@ export class WalletCheck {
     private readonly reader: ChainReader,
     private readonly source: LogSource,
     private readonly store: IndexStore,
-    private readonly policy: VerificationPolicy,
+    private readonly witnesses: Witnesses,
     private readonly balances: BalanceComparison,
     private readonly suspects: SuspectRanges,
     private readonly status: IndexStatus,
@@ -89,7 +81,7 @@ export class WalletCheck {
     const { finalised, verifiedNumber } = state;
     if (finalised === undefined) return false;
     const sinceMs = this.clock.nowMs() - this.checkedAtMs;
-    if (this.policy.mode === 'wallets') {
+    if (this.witnesses.areBalances) {
       const isBehind = verifiedNumber === undefined || verifiedNumber < finalised.number;
       return isBehind && (!synced || sinceMs >= SWEEP_EVERY_MS);
     }
@@ -98,25 +90,24 @@ export class WalletCheck {
   }
 
   /**
-   * Compares the wallets that are due in the current mode.
-   * @throws WalletMismatchError where a wallet still differs after its blocks were read again; RetryableError where the
-   * mode is `wallets` and no endpoint has the state of the finalised block or of the head
+   * Compares the wallets that are due.
+   * @returns the newest block that is verified by this
+   * @throws RollBackError if a wallet differs; WalletMismatchError if one still differs after its blocks were read again;
+   * RetryableError if balances decide and no endpoint has the state of the finalised block or of the head
    */
-  async check(writer: IndexWriter, signal: AbortSignal): Promise<CheckResult> {
-    const differences =
-      this.policy.mode === 'wallets'
-        ? await this.sweepAndSample(writer, signal)
-        : await this.sample(writer);
+  async check(writer: IndexWriter): Promise<bigint | undefined> {
+    const { signal } = writer;
+    const { areBalances } = this.witnesses;
+    const differences = areBalances ? await this.sweepAndSample(writer) : await this.sample(writer);
     signal.throwIfAborted();
     for (const { wallet } of differences) this.walletsThatDiffered.add(wallet);
     if (differences.length > 0)
-      return { kind: 'roll-back', to: await this.trace(differences, signal) };
+      throw new RollBackError(await this.trace(differences, signal), 'repair');
     this.lastGood = writer.state.finalised?.number;
     this.checkedAtMs = this.clock.nowMs();
     this.rereadBlocks.clear();
     this.walletsThatDiffered.clear();
-    const verifiedNumber = this.policy.mode === 'wallets' ? this.lastGood : undefined;
-    return { kind: 'agreed', verifiedNumber };
+    return areBalances ? this.lastGood : undefined;
   }
 
   /**
@@ -128,8 +119,8 @@ export class WalletCheck {
     this.suspects.clear();
   }
 
-  private async sweepAndSample(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
-    const found = await this.sweep(writer, signal);
+  private async sweepAndSample(writer: IndexWriter): Promise<Difference[]> {
+    const found = await this.sweep(writer);
     const nowMs = this.clock.nowMs();
     // The first sweep compares every wallet, so the interval of samples begins with it.
     this.sampledAtMs ??= nowMs;
@@ -151,7 +142,7 @@ export class WalletCheck {
   }
 
   /** Compares every wallet that changed since the block at which all wallets were last compared. */
-  private async sweep(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
+  private async sweep(writer: IndexWriter): Promise<Difference[]> {
     const { store, clock, logger, status } = this;
     const { finalised } = writer.state;
     if (finalised === undefined) return [];
@@ -172,7 +163,7 @@ export class WalletCheck {
         logger.info({ compared }, 'Comparing wallets with the contract');
       }
     } while (after !== undefined && found.length < MOST_TRACED);
-    const named = await this.rereadFinalWallets(writer, signal);
+    const named = await this.rereadFinalWallets(writer);
     found.push(...(await this.compareFinal(named, writer)));
     compared += named.length;
     const { number: block } = finalised;
@@ -248,15 +239,12 @@ export class WalletCheck {
    * @returns no wallets where another provider confirms each block, or every final block of a first sync was read twice
    * @throws AllEndpointsFailedError
    */
-  private async rereadFinalWallets(
-    { state, synced }: IndexWriter,
-    signal: AbortSignal,
-  ): Promise<Address[]> {
+  private async rereadFinalWallets({ state, synced, signal }: IndexWriter): Promise<Address[]> {
     const { finalised, verifiedNumber } = state;
     const isFirstSync = verifiedNumber === undefined && !synced;
-    if (this.policy.hasOtherProvider || finalised === undefined || isFirstSync) return [];
+    if (this.witnesses.hasOtherProvider || finalised === undefined || isFirstSync) return [];
     const verified = verifiedUpTo(state, this.options);
-    const options = this.policy.fetchOptions(true, signal);
+    const options = this.witnesses.fetchOptions(true, signal);
     const answers = streamRanges(
       { from: verified + 1n, to: finalised.number },
       {

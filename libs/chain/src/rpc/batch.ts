@@ -11,7 +11,7 @@ import {
 import { type BatchAnswer, computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type HttpAnswer, type WireCall } from './http-exchange.js';
 import { type EndpointUrl } from './endpoint-urls.js';
-import { type Throttle } from './throttle.js';
+import { type Rate } from './rate.js';
 import { isRecord } from '../shape/hex.js';
 
 /**
@@ -161,12 +161,12 @@ export class BatchSize {
 
   constructor(
     private readonly endpoint: string,
-    private readonly throttle: Throttle,
+    private readonly rate: Rate,
   ) {}
 
   /** Splits the places of calls into parts of the right size; the first two calls stay together. */
   split(places: readonly number[], calls: readonly RpcCall[]): number[][] {
-    const { heaviest } = this.throttle;
+    const { heaviest } = this.rate;
     const mostCalls = Math.min(this.limit, this.risked, heaviest.calls);
     const parts: number[][] = [];
     let part: number[] = [];

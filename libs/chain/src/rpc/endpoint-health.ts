@@ -12,8 +12,7 @@ const LONGEST_BEHIND_MS = 2_000;
 
 /**
  * Whether an endpoint may be asked. An endpoint that fails is set aside for a time that doubles with each failure in a
- * row. Jitter shortens this time by up to half, so that several clients do not return together. Afterwards one request
- * tries the endpoint.
+ * row. Jitter shortens this time by up to half, so that several clients do not return together.
  */
 export class EndpointHealth {
   private failures = 0;
@@ -45,11 +44,6 @@ export class EndpointHealth {
    */
   isDistrusted(nowMs: number): boolean {
     return this.isHeld(nowMs) && this.lastFailure instanceof LogsWithheldError;
-  }
-
-  /** Whether the endpoint was set aside and has not answered since. */
-  get isOnTrial(): boolean {
-    return this.failures > 0 && !this.held;
   }
 
   succeeded(nowMs: number): void {

@@ -1,7 +1,7 @@
 import { PermanentError } from '#libs/domain';
 import { secretsOf } from '../errors/redact.js';
 import { unlessOutage } from '../errors/rpc.errors.js';
-import { type Budget } from './throttle.js';
+import { type Budget } from './rate.js';
 
 export interface EndpointUrl {
   /** The URL without its fragment. */

@@ -1,17 +1,15 @@
 import { sleep } from '#libs/platform';
-import { type EndpointHealth } from './endpoint-health.js';
-import { type Load, type Outcome } from './outcome.js';
-import { type Throttle, type Ticket } from './throttle.js';
 
-/** Lets requests pass in the order of their arrival, as fast as the throttle allows. */
+import { type Load, type Outcome, type Rate, type Ticket } from './rate.js';
+
+/** Lets requests pass in the order of their arrival, as fast as the rate allows. */
 export class RequestGate {
   private queue: Promise<unknown> = Promise.resolve();
   private released: (() => void) | undefined;
 
   constructor(
-    private readonly throttle: Throttle,
+    private readonly rate: Rate,
     private readonly time: PoolTime,
-    private readonly health: EndpointHealth,
   ) {}
 
   /**
@@ -39,7 +37,7 @@ export class RequestGate {
   }
 
   leave(ticket: Ticket, outcome: Outcome | undefined): void {
-    this.throttle.end(ticket, outcome, this.time.nowMs());
+    this.rate.end(ticket, outcome, this.time.nowMs());
     this.released?.();
   }
 
@@ -48,13 +46,12 @@ export class RequestGate {
     mayAsk: () => boolean,
     signal: AbortSignal,
   ): Promise<Ticket | undefined> {
-    const { throttle, time, health } = this;
+    const { rate, time } = this;
     for (;;) {
       signal.throwIfAborted();
       if (!mayAsk()) return undefined;
-      // An endpoint on trial gets one request at a time.
-      const waitMs = throttle.waitMs(load, time.nowMs(), health.isOnTrial ? 1 : undefined);
-      if (waitMs === 0) return throttle.start(load, time.nowMs());
+      const waitMs = rate.waitMs(load, time.nowMs());
+      if (waitMs === 0) return rate.start(load, time.nowMs());
       if (waitMs < Infinity) await time.sleep(waitMs, signal);
       else await this.release(signal);
     }

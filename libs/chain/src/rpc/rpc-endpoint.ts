@@ -20,7 +20,14 @@ import {
 } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type PostBody, type WireCall } from './http-exchange.js';
-import { loadOf, type Outcome, outcomeOfAnswer, outcomeOfFailure } from './outcome.js';
+import {
+  type Budget,
+  loadOf,
+  type Outcome,
+  outcomeOfAnswer,
+  outcomeOfFailure,
+  Rate,
+} from './rate.js';
 import { type PoolTime, RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
 import {
@@ -31,7 +38,6 @@ import {
   type RpcObserver,
   rpcSpan,
 } from './rpc-observer.js';
-import { type Budget, Throttle } from './throttle.js';
 
 /** What all endpoints of a pool, and the questions to them, share. */
 export interface PoolContext {
@@ -80,7 +86,7 @@ export class RpcEndpoint {
   private excludedUntilMs = 0;
   questions = 0;
   private readonly exchange: HttpExchange;
-  private readonly throttle: Throttle;
+  private readonly rate: Rate;
   private readonly gate: RequestGate;
   private readonly batchSize: BatchSize;
   private resting = 0;
@@ -98,9 +104,9 @@ export class RpcEndpoint {
     this.name = url.endpoint;
     this.budget = url.budget;
     this.health = new EndpointHealth(backoff, random);
-    this.throttle = new Throttle(url.budget, time.nowMs());
-    this.batchSize = new BatchSize(this.name, this.throttle);
-    this.gate = new RequestGate(this.throttle, time, this.health);
+    this.rate = new Rate(url.budget, time.nowMs());
+    this.batchSize = new BatchSize(this.name, this.rate);
+    this.gate = new RequestGate(this.rate, time);
     this.exchange = new HttpExchange(url, context);
   }
 
@@ -109,7 +115,7 @@ export class RpcEndpoint {
    * more.
    */
   backoffMs(nowMs: number): number {
-    return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
+    return Math.max(this.health.waitMs(nowMs), this.rate.pausedMs(nowMs));
   }
 
   exclude(nowMs: number): void {
@@ -133,12 +139,12 @@ export class RpcEndpoint {
   }
 
   get hasFreeSlot(): boolean {
-    return this.throttle.hasFreeSlot && this.questions < this.parallelism;
+    return this.rate.hasFreeSlot && this.questions < this.parallelism;
   }
 
   /** How many requests at once are useful. Requests that wait for a retry leave their place to others. */
   get parallelism(): number {
-    const most = this.throttle.parallelism(this.delivery.latencyMs);
+    const most = this.rate.parallelism(this.delivery.latencyMs);
     return most + Math.min(most, this.resting);
   }
 
@@ -295,7 +301,7 @@ export class RpcEndpoint {
     const nowMs = this.context.time.nowMs();
     const isFault = error !== undefined && (isTransient(error) || isClosed(error));
     this.delivery.note(tookMs, isFault, nowMs);
-    // The throttle handles rate limits.
+    // The rate handles refusals.
     if (!(error instanceof RateLimitedError)) this.inARow = isFault ? this.inARow + 1 : 0;
     this.fault = isFault ? error : undefined;
     if (!isFault) this.health.succeeded(nowMs);

@@ -21,7 +21,7 @@ import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
 import { type PoolContext, RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
 import { RpcOperation } from './rpc-operation.js';
-import { type Budget } from './throttle.js';
+import { type Budget } from './rate.js';
 
 export interface RpcPoolOptions {
   /** In order of preference; http or https. A fragment sets the budget of an endpoint: `#rps=25`, `#cups=500`. */

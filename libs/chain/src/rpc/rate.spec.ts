@@ -1,7 +1,7 @@
-/** The throttle against simulated endpoints, millisecond by millisecond, without a real clock. */
+/** The rate against simulated endpoints, millisecond by millisecond, without a real clock. */
 import { describe, expect, it } from '@jest/globals';
-import { type Load } from './outcome.js';
-import { type Budget, Throttle, type Ticket } from './throttle.js';
+
+import { type Budget, type Load, Rate, type Ticket } from './rate.js';
 
 type Verdict = 'ok' | 'refused' | 'overloaded';
 
@@ -18,7 +18,7 @@ const LATENCY_MS = 20;
 
 /** An endless demand against one endpoint. */
 class Simulation {
-  readonly throttle: Throttle;
+  readonly rate: Rate;
   private readonly log: { atMs: number; verdict: Verdict; units: number; calls: number }[] = [];
   private readonly flying: { ticket: Ticket; verdict: Verdict; endsMs: number }[] = [];
   private nowMs = 0;
@@ -28,16 +28,16 @@ class Simulation {
     private readonly load: Load = LOAD,
     budget?: Budget,
   ) {
-    this.throttle = new Throttle(budget, 0);
+    this.rate = new Rate(budget, 0);
   }
 
   runUntil(endMs: number, retryAfterMs?: number): this {
     for (; this.nowMs < endMs; this.nowMs++) {
       while (this.flying[0] && this.flying[0].endsMs <= this.nowMs) this.land(retryAfterMs);
-      if (this.throttle.pausedMs(this.nowMs) > 0) continue;
-      while (this.throttle.waitMs(this.loadNow, this.nowMs) === 0) {
+      if (this.rate.pausedMs(this.nowMs) > 0) continue;
+      while (this.rate.waitMs(this.loadNow, this.nowMs) === 0) {
         const load = this.loadNow;
-        const ticket = this.throttle.start(load, this.nowMs);
+        const ticket = this.rate.start(load, this.nowMs);
         const verdict = this.endpoint(load.computeUnits, this.nowMs);
         this.flying.push({ ticket, verdict, endsMs: this.nowMs + LATENCY_MS });
       }
@@ -62,7 +62,7 @@ class Simulation {
   }
 
   private get loadNow(): Load {
-    const { computeUnits } = this.throttle.heaviest;
+    const { computeUnits } = this.rate.heaviest;
     return this.load.computeUnits <= computeUnits
       ? this.load
       : { calls: 1, computeUnits: Math.max(16, computeUnits) };
@@ -72,7 +72,7 @@ class Simulation {
     const { ticket, verdict } = this.flying.shift() as (typeof this.flying)[number];
     const { computeUnits, calls } = ticket.load;
     const ok = verdict === 'ok';
-    this.throttle.end(
+    this.rate.end(
       ticket,
       {
         answeredUnits: ok ? computeUnits : 0,
@@ -137,10 +137,10 @@ function bucket(unitsPerSecond: number): Endpoint {
 
 const LATER = { fromMs: 10_000, toMs: 70_000 };
 
-describe('a throttle', () => {
+describe('the rate of an endpoint', () => {
   it('lets a good endpoint have all of its window within a second', () => {
     const one = new Simulation(perfect).runUntil(1_000);
-    expect(one.throttle.parallelism(LATENCY_MS)).toBe(24);
+    expect(one.rate.parallelism(LATENCY_MS)).toBe(24);
   });
 
   it.each([1, 2, 3, 4, 5])('keeps its speed under random faults (seed %i)', (seed) => {
@@ -148,7 +148,7 @@ describe('a throttle', () => {
     const one = new Simulation(noisy(seed)).runUntil(70_000);
     // The endpoint answers nine of ten requests at best.
     expect(one.goodput(LATER) / full).toBeGreaterThan(0.8);
-    expect(one.throttle.parallelism(LATENCY_MS)).toBeGreaterThan(12);
+    expect(one.rate.parallelism(LATENCY_MS)).toBeGreaterThan(12);
   });
 
   it.each([1, 2, 3])('comes back from a wrong conclusion under random faults (seed %i)', (seed) => {
@@ -196,7 +196,7 @@ describe('a throttle', () => {
   });
 
   it('pauses where everything is refused and a time was named', () => {
-    const one = new Throttle(undefined, 0);
+    const one = new Rate(undefined, 0);
     const ticket = one.start(LOAD, 0);
     const outcome = { answeredUnits: 0, refused: 1, overloaded: false };
     one.end(ticket, { ...outcome, retryAfterMs: 7000 }, 10);
@@ -207,9 +207,9 @@ describe('a throttle', () => {
   it('narrows its window under overload, and widens it again', () => {
     const one = new Simulation((_units, nowMs) => (nowMs < 5_000 ? 'overloaded' : 'ok'));
     one.runUntil(5_000);
-    expect(one.throttle.parallelism(LATENCY_MS)).toBe(1);
+    expect(one.rate.parallelism(LATENCY_MS)).toBe(1);
     one.runUntil(20_000);
-    expect(one.throttle.parallelism(LATENCY_MS)).toBe(24);
+    expect(one.rate.parallelism(LATENCY_MS)).toBe(24);
   });
 
   it.each<[Budget, Load]>([

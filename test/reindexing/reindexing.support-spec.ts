@@ -156,9 +156,8 @@ export class ReindexingBench {
       text: '',
       values: [Buffer.from(aWallet(1).slice(2), 'hex'), block.toString()],
     };
-    const client = await this.ofSet.pool.connect();
-    try {
-      await client.query('BEGIN; SET LOCAL session_replication_role = replica');
+    await this.ofSet.transaction(async (client) => {
+      await client.query('SET LOCAL session_replication_role = replica');
       await client.query({
         ...wallet,
         text: `UPDATE staking.balance_change SET balance = balance + ${WRONG_BY} WHERE wallet = $1 AND block >= $2`,
@@ -168,10 +167,7 @@ export class ReindexingBench {
         text: `UPDATE staking.balance_day SET low = low + ${WRONG_BY}, closing = closing + ${WRONG_BY} WHERE wallet = $1
           AND day > (SELECT min(seconds) / ${DAY} FROM staking.balance_change WHERE wallet = $1 AND block >= $2)`,
       });
-      await client.query('COMMIT');
-    } finally {
-      client.release();
-    }
+    });
   }
 
   /** Changes the sums of the days as well, so that days with rows of `falsify` are sealed. */

@@ -1,5 +1,6 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
-export { createDatabase, Database, type Statement } from './connection/database.js';
+export { createDatabase, Database } from './connection/database.js';
+export { type Statement } from './connection/named.js';
 export { LateDatabase } from './connection/late-database.js';
 export {
   DatabaseRefusedError,

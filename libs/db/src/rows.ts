@@ -57,3 +57,10 @@ export function decimalText({ digits, scale }: Decimal): string {
   const text = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0');
   return scale === 0 ? sign + text : `${sign}${text.slice(0, -scale)}.${text.slice(-scale)}`;
 }
+
+/** JSON with amounts and block numbers as strings. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? inner.toString() : inner,
+  );
+}

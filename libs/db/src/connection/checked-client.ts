@@ -1,8 +1,13 @@
 /** pg's client as every connection of a program uses it; `connectionOptions` makes its options. */
+import { Writable } from 'node:stream';
 import pg, { type ClientConfig } from 'pg';
-import { isStream } from './client-methods.js';
-import { DatabaseUnavailableError, markRetryable } from './database.error.js';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { inChildSpan, tracingIsOn } from '#libs/platform';
+import { inSchema, schemaOf } from '../stake-sets/stake-set.js';
+import { DatabaseUnavailableError } from './database.error.js';
+import { type Statement } from './named.js';
 import { type SessionSettings } from './session-settings.js';
+import { spanOf, traceCopy } from './trace-statements.js';
 
 export interface CheckedConfig extends ClientConfig {
   /** A function, because the URL has a password: where the options are printed, it is not shown. */
@@ -23,69 +28,49 @@ const READ_TIMEOUT = 'Query read timeout';
 /** The server's function that waits for a standby, as in its notices. Their texts are translated, the name is not. */
 const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
-interface HasTimeout {
-  readonly connectionParameters: { query_timeout: number };
-}
-
-type Callback = (error: Error | null | undefined, result?: unknown) => void;
-
 /**
  * - A commit that no standby confirmed is reported as an error.
  * - A connection to a server that takes no writes any more is closed, and the error is retryable.
  * - Behind a pooler statements have no names.
+ * - Statements use the tables of one stake set.
+ * - Within an open span each statement has a span.
  * - `end` is bounded.
+ *
+ * The checks hold for statements whose result is a promise, as all writes of the programs are.
  */
 export class CheckedClient extends pg.Client {
+  /** The schema whose tables the statements use in place of those of the default stake set. */
+  schema = schemaOf(DEFAULT_STAKE_SET);
+  /** How long the next statements may take until they are answered. Undefined: as long as the options say. */
+  answerTimeoutMs: number | undefined;
   private isUnconfirmed = false;
   private readonly isPooled: boolean;
-  private readonly answerTimeoutMs: number;
+  private readonly readOnly: boolean;
+  private readonly isTraced = tracingIsOn();
 
   constructor({ server, session, readOnly, isPooled, ...given }: CheckedConfig) {
     super({ ...given, ...serverConfig(server(), session) });
     this.isPooled = isPooled;
-    this.answerTimeoutMs = given.query_timeout ?? 0;
+    this.readOnly = readOnly;
     // The next statement reports a connection that was lost between two statements. An unhandled error event
     // would end the process.
     this.on('error', () => undefined);
     this.on('notice', ({ routine }) => {
       if (routine === WAITS_FOR_STANDBY) this.isUnconfirmed = true;
     });
-    // pg's types do not declare the messages of a connection.
-    const messages: NodeJS.EventEmitter = this.connection;
-    // This listener runs before pg's own one, which passes the error to the statement.
-    messages.prependListener('errorMessage', (error: Error & { code?: string }) => {
-      if (error.code !== READ_ONLY || readOnly) return;
-      markRetryable(error);
-      // The statement gets its own error first.
-      setImmediate(() => {
-        this.leave('the server does not take writes');
-      });
-    });
   }
 
   /** pg's `query` in all its forms. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it returns depends on the form
-  override query(...args: unknown[]): any {
-    this.isUnconfirmed = false;
-    if (this.isPooled) args[0] = withoutName(args[0]);
-    const last = args.length - 1;
-    const callback = args[last];
-    if (typeof callback === 'function') args[last] = this.confirmed(callback as Callback);
-    const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
-    if (!isPromise(result)) return result;
-    return result.then(
-      (value) => {
-        if (this.isUnconfirmed) throw unconfirmed();
-        return value;
-      },
-      (error: unknown) => {
-        // The statement goes on at the server, and later statements of this connection would wait for its end.
-        if (error instanceof Error && error.message === READ_TIMEOUT) {
-          this.connection.stream.destroy();
-        }
-        throw error;
-      },
-    );
+  override query(first: unknown, ...rest: unknown[]): any {
+    const statement = this.adapted(first);
+    if (!this.isTraced || typeof rest.at(-1) === 'function') return this.send(statement, rest);
+    if (!isSubmitted(statement)) {
+      return inChildSpan(spanOf(statement), () => this.send(statement, rest) as Promise<unknown>);
+    }
+    const stream = this.send(statement, rest);
+    if (stream instanceof Writable) traceCopy(stream);
+    return stream;
   }
 
   /** Ends in an orderly way, or by force where the server does not answer in time. */
@@ -102,23 +87,42 @@ export class CheckedClient extends pg.Client {
     ended.then(callback as () => void, callback);
   }
 
-  /** Changes how long the next statements may take until they are answered. Default: as long as at first. */
-  setAnswerTimeout(ms = this.answerTimeoutMs): void {
-    // pg's types do not declare where pg finds the limit of each statement.
-    const { connectionParameters } = this as unknown as HasTimeout;
-    connectionParameters.query_timeout = ms;
+  private send(statement: object, rest: readonly unknown[]): unknown {
+    this.isUnconfirmed = false;
+    const result = (super.query as (...args: unknown[]) => unknown).call(this, statement, ...rest);
+    if (!isPromise(result)) return result;
+    return result.then(
+      (value) => {
+        if (this.isUnconfirmed) throw unconfirmed();
+        return value;
+      },
+      (error: unknown) => {
+        const { message, code } = error as Error & { code?: string };
+        // The statement goes on at the server, and later statements of this connection would wait for its end.
+        if (message === READ_TIMEOUT) this.leave('a statement was not answered');
+        if (code !== READ_ONLY || this.readOnly) throw error;
+        this.leave('the server does not take writes');
+        throw new DatabaseUnavailableError(error);
+      },
+    );
+  }
+
+  private adapted(given: unknown): Statement {
+    const statement = typeof given === 'string' ? { text: given } : (given as Statement);
+    const { name, text } = inSchema(statement, this.schema);
+    const changes = {
+      ...{ name: this.isPooled ? undefined : name, text },
+      ...(this.answerTimeoutMs !== undefined && { query_timeout: this.answerTimeoutMs }),
+    };
+    // The caller writes to a stream or listens to a query, so that a copy cannot replace it.
+    return isSubmitted(statement)
+      ? Object.assign(statement, changes)
+      : { ...statement, ...changes };
   }
 
   /** Closes the connection at once. What waits for it fails with this error. */
   private leave(reason: string): void {
     this.connection.stream.destroy(new Error(`The connection was closed: ${reason}`));
-  }
-
-  private confirmed(callback: Callback): Callback {
-    return (error, result) => {
-      if (!error && this.isUnconfirmed) callback(unconfirmed());
-      else callback(error, result);
-    };
   }
 }
 
@@ -147,13 +151,11 @@ function escaped(value: string): string {
   return value.replaceAll(/[\\ ]/g, String.raw`\$&`);
 }
 
-function withoutName(statement: unknown): unknown {
-  if (typeof statement !== 'object' || statement === null || !('name' in statement)) {
-    return statement;
-  }
-  // The caller listens to this object, so that a copy cannot replace it.
-  if (isStream(statement)) return Object.assign(statement, { name: undefined });
-  return { ...(statement as object), name: undefined };
+/**
+ * Whether the statement is an object that pg submits itself: a COPY stream, or a query whose rows arrive as events.
+ */
+function isSubmitted(statement: object): boolean {
+  return 'submit' in statement;
 }
 
 function unconfirmed(): DatabaseUnavailableError {

@@ -22,14 +22,7 @@ function snakeCase(name: string): string {
 
 /** Transformers for bigint and numeric columns, which the driver returns as text. */
 export const BIGINT = transformer<bigint>(BigInt, String);
-export const COUNT = transformer<number>(Number, String);
 export const DECIMAL = transformer<Decimal>(parseDecimal, decimalText);
-
-/** Transformer for a bytea column that holds an address or a hash: hex digits with `0x`. */
-export const HEX: ValueTransformer = {
-  from: (bytes: Buffer | null) => bytes && `0x${bytes.toString('hex')}`,
-  to: (hex: string | null | undefined) => (hex ? Buffer.from(hex.slice(2), 'hex') : hex),
-};
 
 /** Leaves null and undefined as they are. */
 function transformer<T>(from: (text: string) => T, to: (value: T) => string): ValueTransformer {

@@ -95,15 +95,6 @@ export class SchemaBusyError extends RetryableError {
 const PASSING = /^(08|53|57|40)/;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
-const mayPassErrors = new WeakSet<Error>();
-
-/**
- * Marks a refusal whose cause is the server's state and not the statement, so that `databaseError` makes it retryable.
- */
-export function markRetryable(error: Error): void {
-  mayPassErrors.add(error);
-}
-
 /**
  * Converts an error of the driver to a DatabaseUnavailableError or DatabaseRefusedError. Returns any
  * other error unchanged.
@@ -117,7 +108,7 @@ export function databaseError(error: unknown): LowmarkError | Error {
   const sqlState =
     code !== undefined && SQL_STATE.test(code) && 'severity' in error ? code : undefined;
   if (sqlState !== undefined) {
-    return PASSING.test(sqlState) || mayPassErrors.has(error)
+    return PASSING.test(sqlState)
       ? new DatabaseUnavailableError(error)
       : new DatabaseRefusedError(sqlState, error);
   }

@@ -1,33 +1,31 @@
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type Logger } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { inChildSpan, tracingIsOn } from '#libs/platform';
+import { inChildSpan } from '#libs/platform';
 import { SnakeCaseColumns } from './columns.js';
 import { CheckedClient } from './checked-client.js';
 import { answerTimeoutOf, connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
+import { type Statement } from './named.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
 import { requireSessionDefaults, sessionSettings } from './session-settings.js';
-import { spanOf, tracedClient } from './trace-statements.js';
+import { spanOf } from './trace-statements.js';
 import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
-import { poolInSchema } from '../stake-sets/pool-in-schema.js';
 import { type IndexPart, schemaOf } from '../stake-sets/stake-set.js';
 
-/** An open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
+/** An open database: its pool of connections for statements and COPY, and TypeORM's DataSource for entities. */
 export class Database {
+  /** @param schema whose tables are used in place of those of the default stake set; entities are in no stake set */
   constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
+    private readonly schema = schemaOf(DEFAULT_STAKE_SET),
   ) {}
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
-  async query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
-    try {
-      return await run<R>(this.pool, statement, values);
-    } catch (error) {
-      throw databaseError(error);
-    }
+  query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
+    return this.onConnection((client) => run<R>(client, statement, values));
   }
 
   /**
@@ -50,39 +48,62 @@ export class Database {
         failed = { error };
       }
     });
-    try {
-      // The pool returns a promise for such a query, which its types do not declare.
-      await (this.pool.query(query) as unknown as Promise<unknown>);
-    } catch (error) {
-      throw databaseError(error);
-    }
+    await inChildSpan(spanOf(statement), () =>
+      this.onConnection((client) => {
+        return new Promise<void>((resolve, reject) => {
+          // pg's types do not declare the callback of such a query.
+          client.query(query, (error: Error | undefined) => {
+            if (error) reject(error);
+            else resolve();
+          });
+        });
+      }),
+    );
     if (failed !== undefined) throw failed.error;
   }
 
   /**
-   * Runs the work with entities on one connection, without a transaction around its statements.
+   * Runs work with TypeORM's entities, each statement on any connection; `manager.transaction` makes them one
+   * transaction.
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
    */
-  entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.onConnection((client) => work(this.managerFor(this.observed(client), 0)));
+  async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.dataSource.manager);
+    } catch (error) {
+      throw databaseError(error);
+    }
+  }
+
+  /** Runs work with TypeORM's entities in one transaction. @throws as `entities` */
+  entityTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.entities((manager) => manager.transaction(work));
   }
 
   /**
-   * Runs the work in one transaction on one connection. The client runs statements, the manager entities.
+   * Runs the work in one transaction on one connection.
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws. The transaction is rolled back,
    * except that after a DatabaseUnavailableError at the commit it may have been committed.
    * @param statementTimeoutMs time limit of each statement. Default: that of the session
    */
-  transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
-    return this.onConnection(async (client) => {
-      await client.query('BEGIN');
-      const seen = this.observed(client);
-      const result = await withStatementTimeout(client, statementTimeoutMs, () =>
-        work(seen, this.managerFor(seen, 1)),
-      );
-      await client.query('COMMIT');
-      return result;
-    });
+  async transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
+    const end = await inChildSpan(spanOf({ text: 'TRANSACTION' }), () =>
+      this.onConnection(async (client): Promise<{ result: T } | { error: unknown }> => {
+        await client.query('BEGIN');
+        try {
+          const result = await withStatementTimeout(client, statementTimeoutMs, work);
+          await client.query('COMMIT');
+          return { result };
+        } catch (error) {
+          await client.query('ROLLBACK').catch(() => {
+            throw error;
+          });
+          return { error };
+        }
+      }),
+    );
+    if ('error' in end) throw databaseError(end.error);
+    return end.result;
   }
 
   /**
@@ -90,9 +111,7 @@ export class Database {
    * instead. Closing one of the two databases closes both.
    */
   inSet(set: string, part: IndexPart = 'current'): Database {
-    if (set === DEFAULT_STAKE_SET && part === 'current') return this;
-    const pool = poolInSchema(this.pool, schemaOf(set, part));
-    return new (this.constructor as typeof Database)(this.dataSource, pool);
+    return new Database(this.dataSource, this.pool, schemaOf(set, part));
   }
 
   /** Numbers of idle and busy connections and of waiting requests, for `measureConnections` of #libs/service. */
@@ -105,72 +124,29 @@ export class Database {
     await this.dataSource.destroy();
   }
 
-  /** The connection as the work gets it. TracedDatabase adds spans. */
-  protected observed(client: PoolClient): PoolClient {
-    return client;
-  }
-
-  private async onConnection<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    let client: PoolClient;
+  /** Closes the connection where the work fails. */
+  private async onConnection<T>(work: (client: Connection) => Promise<T>): Promise<T> {
+    let client: Connection | undefined;
+    let isBroken = true;
     try {
-      client = await this.pool.connect();
+      client = (await this.pool.connect()) as Connection;
+      client.schema = this.schema;
+      const result = await work(client);
+      isBroken = false;
+      return result;
     } catch (error) {
-      throw databaseError(error);
-    }
-    let broken = false;
-    // Between two statements nothing else listens to the connection, and an unhandled error event
-    // would end the process.
-    const lose = (): void => {
-      broken = true;
-    };
-    client.on('error', lose);
-    try {
-      return await work(client);
-    } catch (error) {
-      // A connection on which ROLLBACK fails is unusable.
-      await client.query('ROLLBACK').catch(lose);
       throw databaseError(error);
     } finally {
-      client.off('error', lose);
-      client.release(broken);
+      if (client !== undefined) {
+        client.schema = schemaOf(DEFAULT_STAKE_SET);
+        client.release(isBroken);
+      }
     }
   }
-
-  /**
-   * TypeORM would take its own connection from the pool and return it as healthy, whatever happened to it. With this
-   * connection instead, `onConnection` decides whether the connection is still usable.
-   */
-  private managerFor(client: PoolClient, transactionDepth: 0 | 1): EntityManager {
-    const runner = this.dataSource.createQueryRunner();
-    const isTransactionActive = transactionDepth === 1;
-    Object.assign(runner, { databaseConnection: client, isTransactionActive, transactionDepth });
-    return runner.manager;
-  }
 }
 
-/** A database with a span for each statement and each transaction that runs within an open span. */
-class TracedDatabase extends Database {
-  override query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
-    return inChildSpan(spanOf(statement), () => super.query<R>(statement, values));
-  }
-
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the rows are
-  override queryEach<R extends QueryResultRow>(
-    statement: Statement,
-    onRow: (row: R) => void,
-  ): Promise<void> {
-    return inChildSpan(spanOf(statement), () => super.queryEach<R>(statement, onRow));
-  }
-
-  override transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
-    const run = () => super.transaction(work, statementTimeoutMs);
-    return inChildSpan(spanOf({ text: 'TRANSACTION' }), run);
-  }
-
-  protected override observed(client: PoolClient): PoolClient {
-    return tracedClient(client);
-  }
-}
+/** A connection of the pool, which has been taken out of it. */
+type Connection = PoolClient & CheckedClient;
 
 const DEFAULT_POOL_SIZE = 4;
 
@@ -223,7 +199,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM declares the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master);
+  const database = new Database(dataSource, master);
   try {
     if (options.isPooled === true) {
       await requireSessionDefaults(database, sessionSettings(options));
@@ -236,32 +212,23 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
 }
 
-export interface Statement {
-  /** The server parses and plans a named statement once per connection, an unnamed one at each execution. */
-  readonly name?: string;
-  readonly text: string;
-  /** Parameter values that `named` has bound. */
-  readonly values?: unknown[];
-}
-
-export type TransactionWork<T> = (client: PoolClient, manager: EntityManager) => Promise<T>;
+export type TransactionWork<T> = (client: PoolClient) => Promise<T>;
 
 type Values = readonly unknown[];
 
-/** Runs the work of an open transaction with another time limit of its statements. */
+/** Runs the work of an open transaction, with another time limit of its statements if there is one. */
 async function withStatementTimeout<T>(
-  client: PoolClient,
+  client: Connection,
   statementTimeoutMs: number | undefined,
-  work: () => Promise<T>,
+  work: TransactionWork<T>,
 ): Promise<T> {
-  if (statementTimeoutMs === undefined) return work();
-  const checked = client as PoolClient & CheckedClient;
+  if (statementTimeoutMs === undefined) return work(client);
   await client.query(`SET LOCAL statement_timeout = ${statementTimeoutMs}`);
-  checked.setAnswerTimeout(answerTimeoutOf(statementTimeoutMs));
+  client.answerTimeoutMs = answerTimeoutOf(statementTimeoutMs);
   try {
-    return await work();
+    return await work(client);
   } finally {
-    checked.setAnswerTimeout();
+    client.answerTimeoutMs = undefined;
   }
 }
 

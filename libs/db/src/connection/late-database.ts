@@ -1,8 +1,9 @@
 import { type QueryResultRow } from 'pg';
 import { type EntityManager } from 'typeorm';
 import { SingleFlight } from '#libs/platform';
-import { Database, type Statement, type TransactionWork } from './database.js';
+import { Database, type TransactionWork } from './database.js';
 import { DatabaseUnavailableError } from './database.error.js';
+import { type Statement } from './named.js';
 
 /**
  * A database that a program can start without. Each use opens it where it is not open yet, and throws the error where

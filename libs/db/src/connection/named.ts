@@ -1,4 +1,10 @@
-import { type Statement } from './database.js';
+export interface Statement {
+  /** The server parses and plans a named statement once per connection, an unnamed one at each execution. */
+  readonly name?: string | undefined;
+  readonly text: string;
+  /** Parameter values that `named` has bound. */
+  readonly values?: unknown[];
+}
 
 /** A statement with the values of its parameters, in the form that `Database.query` and pg's `client.query` take. */
 interface BoundStatement extends Statement {

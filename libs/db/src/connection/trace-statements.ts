@@ -1,29 +1,10 @@
+/** Spans of statements. They show a statement's name, operation or table, never its parameters. */
 import { finished, type Writable } from 'node:stream';
-import { type PoolClient } from 'pg';
 import { inChildSpan, type SpanStart } from '#libs/platform';
-import { isStream, withMethods } from './client-methods.js';
+import { type Statement } from './named.js';
 
-interface Statement {
-  readonly name?: string;
-  readonly text: string;
-}
-
-/**
- * A connection with a span for each statement. The span shows the statement's name, operation or
- * table, never its parameters.
- */
-export function tracedClient(client: PoolClient): PoolClient {
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-  const traced = (...args: unknown[]): unknown => {
-    const [first] = args;
-    if (isStream(first)) return tracedStream(query(...args) as Writable);
-    const statement = typeof first === 'string' ? { text: first } : (first as Statement);
-    return inChildSpan(spanOf(statement), () => query(...args) as Promise<unknown>);
-  };
-  return withMethods(client, { query: traced });
-}
-
-function tracedStream(stream: Writable): Writable {
+/** Lasts until the stream ends. */
+export function traceCopy(stream: Writable): void {
   void inChildSpan(
     spanOf({ text: 'COPY' }),
     (span) =>
@@ -34,7 +15,6 @@ function tracedStream(stream: Writable): Writable {
         });
       }),
   );
-  return stream;
 }
 
 export function spanOf({ name, text }: Statement): SpanStart {

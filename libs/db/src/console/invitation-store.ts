@@ -84,13 +84,13 @@ export class InvitationStore {
     { nowMs, expiresAtMs, inviter, ...invitation }: NewInvitation,
     audit?: PartnerAudit,
   ): Promise<bigint> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
       const [row] = await run<{ id: string }>(
         client,
         CREATE({ ...invitation, inviter: inviter ?? null, ...times }),
       );
-      await auditPartner(manager, invitation.partnerId, audit);
+      await auditPartner(client, invitation.partnerId, audit);
       return BigInt((row as { id: string }).id);
     });
   }
@@ -126,10 +126,10 @@ export class InvitationStore {
     nowMs: number,
     audit?: PartnerAudit,
   ): Promise<boolean> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const withdrawal = WITHDRAW({ partnerId, id: id.toString(), now: new Date(nowMs) });
       const isWithdrawn = (await run(client, withdrawal)).length > 0;
-      if (isWithdrawn) await auditPartner(manager, partnerId, audit);
+      if (isWithdrawn) await auditPartner(client, partnerId, audit);
       return isWithdrawn;
     });
   }

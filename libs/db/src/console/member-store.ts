@@ -79,9 +79,9 @@ export class MemberStore {
     nowMs: number,
     audit?: PartnerAudit,
   ): Promise<boolean> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const isRemoved = await removeMember(client, partnerId, subject, nowMs);
-      if (isRemoved) await auditPartner(manager, partnerId, audit);
+      if (isRemoved) await auditPartner(client, partnerId, audit);
       return isRemoved;
     });
   }
@@ -93,7 +93,7 @@ export class MemberStore {
     nowMs: number,
     audit: PartnerAudit,
   ): Promise<void> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const members = await run<{ subject: string }>(client, LOCK({ partnerId }));
       if (!members.some((member) => member.subject === subject)) {
         throw new PermanentError('MEMBER_MISSING', 'There is no such member.');
@@ -103,7 +103,7 @@ export class MemberStore {
         throw new PermanentError('LAST_MEMBER', message);
       }
       await removeMember(client, partnerId, subject, nowMs);
-      await auditPartner(manager, partnerId, audit);
+      await auditPartner(client, partnerId, audit);
     });
   }
 }

@@ -1,6 +1,6 @@
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
+import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { addMember } from './member-store.js';
 import {
   type Person,
@@ -51,10 +51,10 @@ export class SignInLinkStore {
     { standing, nowMs, expiresAtMs, ...link }: NewSignInLink,
     note?: AuditNote,
   ): Promise<void> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
       await run(client, CREATE({ ...link, ...standingRow(standing), ...times }));
-      if (note) await noteCommand(manager, link.createdBy, note);
+      if (note) await noteCommand(client, link.createdBy, note);
     });
   }
 

@@ -131,7 +131,7 @@ describe('AuditRunStore', () => {
   it('lets no other process take the lead while it is recorded', async () => {
     const watched = watchLocks(database, await test.open(), 'staking.index_state');
     await new AuditRunStore(watched.database).record(fence, aComparison());
-    expect(watched.held).toEqual([true]);
+    expect(watched.held).toEqual([true, true, true]);
   });
 
   it('forgets what is older than a year', async () => {

@@ -1,6 +1,4 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Address, type BlockHash } from '#libs/domain';
-import { BIGINT, COUNT, HEX } from '../connection/columns.js';
 
 /** A wallet whose balance differs between index and contract, both in the token's smallest unit. */
 export interface AuditDifference {
@@ -46,56 +44,3 @@ export type AuditRun = { readonly startedAt: Date; readonly finishedAt: Date } &
 
 /** A finished audit with findings. */
 export type AuditComparison = Extract<AuditRun, AuditFindings>;
-
-/** A row with the result `impossible` has only a reason, the other rows have everything but a reason. */
-@Entity({ schema: 'staking', name: 'audit_run' })
-export class AuditRunEntity {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
-  id!: string;
-
-  @Column('timestamptz')
-  startedAt!: Date;
-
-  @Column('timestamptz')
-  finishedAt!: Date;
-
-  @Column('text')
-  result!: AuditRun['result'];
-
-  @Column('text', { nullable: true })
-  reason!: string | null;
-
-  @Column('bigint', { nullable: true, transformer: BIGINT })
-  blockNumber!: bigint | null;
-
-  @Column('bytea', { nullable: true, transformer: HEX })
-  blockHash!: BlockHash | null;
-
-  @Column('bigint', { nullable: true, transformer: COUNT })
-  wallets!: number | null;
-
-  @Column('bigint', { nullable: true, transformer: COUNT })
-  compared!: number | null;
-
-  @Column('bigint', { nullable: true, transformer: COUNT })
-  differences!: number | null;
-
-  /** Amounts are decimal strings. */
-  @Column('jsonb', { nullable: true })
-  different!: { wallet: string; indexed: string; contract: string }[] | null;
-
-  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
-  indexedTotal!: bigint | null;
-
-  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
-  contractTotal!: bigint | null;
-
-  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
-  storedTotal!: bigint | null;
-
-  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
-  closingsTotal!: bigint | null;
-
-  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
-  balancesTotal!: bigint | null;
-}

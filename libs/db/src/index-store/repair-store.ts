@@ -3,7 +3,6 @@
  * fence, so that the indexer cannot write what it computed from the old rows, and reads the repaired ones under a new
  * lead. What is indexed above the block of the repair is taken back, and the indexer reads it again.
  */
-import { type EntityManager } from 'typeorm';
 import { type PoolClient } from 'pg';
 import {
   type Address,
@@ -22,7 +21,7 @@ import {
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { insertCorrection } from '../corrections/correction-rows.js';
-import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
+import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { addressOf, byteaArray, hexOf } from '../rows.js';
 import { copyChanges, copyDays } from './copy-rows.js';
 import { type IndexState } from './index-state.js';
@@ -204,9 +203,9 @@ export class RepairStore {
    * @throws IndexChangedError, DatabaseUnavailableError, DatabaseRefusedError
    */
   async repair(batch: RepairBatch): Promise<CorrectedDays[]> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       await takeOver(client, batch);
-      return replaceRows(client, manager, batch);
+      return replaceRows(client, batch);
     }, REPAIR_TIMEOUT_MS);
   }
 }
@@ -230,11 +229,7 @@ async function takeOver(
   await client.query(SET_DAY_TOTALS(totalArrays(dayTotals)));
 }
 
-async function replaceRows(
-  client: PoolClient,
-  manager: EntityManager,
-  batch: RepairBatch,
-): Promise<CorrectedDays[]> {
+async function replaceRows(client: PoolClient, batch: RepairBatch): Promise<CorrectedDays[]> {
   const { block, correct, actor, note } = batch;
   const wallets = [...correct.keys()];
   const day = dayOf(block.timestampSeconds);
@@ -251,7 +246,7 @@ async function replaceRows(
   await client.query(DOUBT_DAYS({ firsts: `{${firsts.join()}}`, lasts: `{${lasts.join()}}` }));
   await client.query(CLEAR_FINDINGS({ wallets: byteaArray(wallets) }));
   await insertCorrection(client, batch, { days, differences });
-  await noteCommand(manager, actor, note);
+  await noteCommand(client, actor, note);
   return days;
 }
 

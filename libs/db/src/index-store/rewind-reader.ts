@@ -1,7 +1,7 @@
 /** What an operator has to know before the index is taken back to a block. */
 import { type BlockHash } from '#libs/domain';
-import { type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { hashOf } from '../rows.js';
 
 /** What a rewind takes back. */

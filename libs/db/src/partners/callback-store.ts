@@ -84,11 +84,11 @@ export class CallbackStore {
     merge: (before: PartnerCallback | undefined, who: PartnerIdentity) => CallbackSettings,
     { terms, audit }: WithCallback = {},
   ): Promise<ChangedCallback> {
-    return this.database.transaction(async (client, manager) => {
-      const who = await lockPartner(client, partnerId);
+    return this.database.entityTransaction(async (manager) => {
+      const who = await lockPartner(manager, partnerId);
       const before = await findCallback(manager, who.partnerId);
       await setCallback(manager, who.partnerId, merge(before, who));
-      const set = terms && (await setTerms(client, manager, who.partnerId, terms));
+      const set = terms && (await setTerms(manager, who.partnerId, terms));
       await auditPartner(manager, who.partnerId, audit);
       const callback = await findCallback(manager, who.partnerId);
       if (callback === undefined) throw new PartnerMissingError();
@@ -98,7 +98,7 @@ export class CallbackStore {
 
   /** @throws PartnerMissingError */
   async pause(partnerId: PartnerId, paused: boolean, audit?: PartnerAudit): Promise<void> {
-    await this.database.transaction(async (_client, manager) => {
+    await this.database.entityTransaction(async (manager) => {
       const change = { paused, updatedAt: () => 'now()' };
       const { affected } = await manager.update(CallbackEntity, partnerId, change);
       if (affected !== 1) throw new PartnerMissingError();

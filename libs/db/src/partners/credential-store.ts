@@ -1,6 +1,6 @@
 import { type EntityManager, IsNull, Raw } from 'typeorm';
 import { type CredentialId, type PartnerId, PermanentError } from '#libs/domain';
-import { type Database, run } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { CredentialEntity } from './credential.entity.js';
 import {
@@ -83,13 +83,6 @@ export interface Revocation {
   readonly force: boolean;
 }
 
-const END = named<{ id: CredentialId; overlapSeconds: number }>(
-  'credential_end',
-  `UPDATE partners.credential SET ends_at = least(ends_at, now() + make_interval(secs => :overlapSeconds)),
-      revoked_at = CASE WHEN :overlapSeconds = 0 THEN now() END
-    WHERE id = :id RETURNING ends_at AS "goodUntil"`,
-);
-
 const SEALED = named<{ partnerId: PartnerId }>(
   'credential_sealed',
   `SELECT id AS "credentialId", key_hash AS "keyHash", key_prefix AS "keyPrefix", secret_ciphertext AS "secretCiphertext",
@@ -107,8 +100,8 @@ export class CredentialStore {
     { id, ...credential }: AddedCredential,
     audit?: PartnerAudit,
   ): Promise<PartnerIdentity> {
-    return this.database.transaction(async (client, manager) => {
-      const identity = await lockPartner(client, partner);
+    return this.database.entityTransaction(async (manager) => {
+      const identity = await lockPartner(manager, partner);
       if (id !== undefined && (await manager.existsBy(CredentialEntity, { id }))) {
         throw new CredentialExistsError();
       }
@@ -134,16 +127,16 @@ export class CredentialStore {
     credential: NewCredential,
     audit?: PartnerAudit,
   ): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly goodUntil: Date }> {
-    return this.database.transaction(async (client, manager) => {
-      const identity = await lockPartner(client, partner);
+    return this.database.entityTransaction(async (manager) => {
+      const identity = await lockPartner(manager, partner);
       const { partnerId } = identity;
       const active = await activeOf(manager, partnerId);
       const { id, keyPrefix: replaced } = onlyOne(active, keyPrefix);
       if (overlapSeconds > 0 && active.length >= MOST_ACTIVE) throw new TooManyCredentialsError();
       await manager.insert(CredentialEntity, { partnerId, ...credential });
-      const [ended] = await run<{ goodUntil: Date }>(client, END({ id, overlapSeconds }));
+      const goodUntil = await end(manager, id, overlapSeconds);
       await auditPartner(manager, partnerId, audit);
-      return { ...identity, keyPrefix: replaced, ...(ended as { goodUntil: Date }) };
+      return { ...identity, keyPrefix: replaced, goodUntil };
     });
   }
 
@@ -155,8 +148,8 @@ export class CredentialStore {
     { partner, keyPrefix, force }: Revocation,
     audit?: PartnerAudit,
   ): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly left: number }> {
-    return this.database.transaction(async (client, manager) => {
-      const identity = await lockPartner(client, partner);
+    return this.database.entityTransaction(async (manager) => {
+      const identity = await lockPartner(manager, partner);
       const { partnerId } = identity;
       const active = await activeOf(manager, partnerId);
       const found = onlyOne(active, keyPrefix);
@@ -168,6 +161,22 @@ export class CredentialStore {
       return { ...identity, keyPrefix: found.keyPrefix, left: active.length - 1 };
     });
   }
+}
+
+/** Ends a credential after an overlap, but never later than it would end anyway. @returns the end of its validity */
+async function end(
+  manager: EntityManager,
+  id: CredentialId,
+  overlapSeconds: number,
+): Promise<Date> {
+  const [ended] = await manager.query<{ goodUntil: Date }[][]>(
+    `UPDATE partners.credential SET ends_at = least(ends_at, now() + make_interval(secs => $2)),
+        revoked_at = CASE WHEN $2 = 0 THEN now() END
+      WHERE id = $1 RETURNING ends_at AS "goodUntil"`,
+    [id, overlapSeconds],
+  );
+  if (ended?.[0] === undefined) throw new CredentialMissingError();
+  return ended[0].goodUntil;
 }
 
 /** The credentials that the api accepts. */

@@ -1,9 +1,7 @@
 /** What all changes to a partner have in common: the lock, the terms and the audit row. */
-import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
 import { DEFAULT_STAKE_SET, type PartnerId, PermanentError } from '#libs/domain';
-import { named } from '../connection/named.js';
-import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
+import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { StakeSetEntity, UnknownStakeSetError } from '../stake-sets/stake-set.js';
 import { PartnerEntity } from './partner.entity.js';
 
@@ -40,42 +38,33 @@ export interface PartnerAudit {
   readonly note: AuditNote;
 }
 
-const LOCK = named<{ partnerId: PartnerId }>(
-  'partner_lock',
-  'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = :partnerId FOR UPDATE',
-);
-
-const SET_LIMITS = named<{ partnerId: PartnerId; rate: number | null; burst: number | null }>(
-  'partner_set_limits',
-  `UPDATE partners.partner SET rate = coalesce(:rate, rate), burst = coalesce(:burst, burst) WHERE id = :partnerId
-    RETURNING rate, burst, coalesce(stake_set, '${DEFAULT_STAKE_SET}') AS "stakeSet"`,
-);
-
-type SetTerms = { [Limit in keyof RateLimits]?: number | null | undefined } & {
-  readonly stakeSet?: string | undefined;
-};
-
 /** Locks the partner, so that changes to it happen one after the other. @throws PartnerUnknownError */
 export async function lockPartner(
-  client: PoolClient,
+  manager: EntityManager,
   partnerId: PartnerId,
 ): Promise<PartnerIdentity> {
-  const { rows } = await client.query<PartnerIdentity>(LOCK({ partnerId }));
-  if (rows[0] === undefined) throw new PartnerUnknownError();
-  return rows[0];
+  const partner = await manager.findOne(PartnerEntity, {
+    where: { id: partnerId },
+    lock: { mode: 'pessimistic_write' },
+  });
+  if (partner === null) throw new PartnerUnknownError();
+  return { partnerId, partnerName: partner.name };
 }
 
 /** Absent terms stay as they are. @throws PartnerUnknownError, UnknownStakeSetError */
 export async function setTerms(
-  client: PoolClient,
   manager: EntityManager,
   partnerId: PartnerId,
-  { rate = null, burst = null, stakeSet }: SetTerms,
+  { stakeSet, ...limits }: Partial<PartnerTerms>,
 ): Promise<PartnerTerms> {
   if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
-  const { rows } = await client.query<PartnerTerms>(SET_LIMITS({ partnerId, rate, burst }));
-  if (rows[0] === undefined) throw new PartnerUnknownError();
-  return rows[0];
+  if (limits.rate !== undefined || limits.burst !== undefined) {
+    await manager.update(PartnerEntity, partnerId, limits);
+  }
+  const partner = await manager.findOneBy(PartnerEntity, { id: partnerId });
+  if (partner === null) throw new PartnerUnknownError();
+  const { rate, burst, stakeSet: set } = partner;
+  return { rate, burst, stakeSet: set ?? DEFAULT_STAKE_SET };
 }
 
 /** Sets the stake set of requests that name no contract. @throws UnknownStakeSetError */
@@ -93,9 +82,9 @@ export async function bindToStakeSet(
 }
 
 export async function auditPartner(
-  manager: EntityManager,
+  on: Parameters<typeof noteCommand>[0],
   partnerId: PartnerId,
   audit: PartnerAudit | undefined,
 ): Promise<void> {
-  if (audit) await noteCommand(manager, audit.actor, audit.note, { partner: partnerId });
+  if (audit) await noteCommand(on, audit.actor, audit.note, { partner: partnerId });
 }

@@ -1,4 +1,3 @@
-import { type PoolClient } from 'pg';
 import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import {
   type CredentialId,
@@ -8,7 +7,7 @@ import {
   PermanentError,
 } from '#libs/domain';
 import { lookAlikeKey } from '#libs/names';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
 import { isRefusal } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
@@ -103,17 +102,6 @@ const BY_PART = named<{ part: string; limit: number }>(
     ORDER BY lower(name) LIMIT :limit`,
 );
 
-/** Lets one transaction after the other read all names and add one. Reading the table goes on. */
-const LOCK_NAMES: Statement = {
-  name: 'partner_names_lock',
-  text: 'LOCK TABLE partners.partner IN SHARE ROW EXCLUSIVE MODE',
-};
-
-const ALL_NAMES: Statement = {
-  name: 'partner_all_names',
-  text: 'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner ORDER BY lower(name)',
-};
-
 const NOTE_USE = named<{ credentialId: CredentialId }>(
   'credential_note_use',
   'SELECT partners.note_use(:credentialId)',
@@ -131,8 +119,8 @@ export class PartnerStore {
     audit?: PartnerAudit,
   ): Promise<{ partnerId: PartnerId }> {
     try {
-      return await this.database.transaction(async (client, manager) => {
-        await requireOwnLook(client, partner.name);
+      return await this.database.entityTransaction(async (manager) => {
+        await requireOwnLook(manager, partner.name);
         const given = id === undefined ? partner : { id, ...partner };
         const { identifiers } = await manager.insert(PartnerEntity, given);
         const partnerId = identifiers[0]?.['id'] as PartnerId;
@@ -149,8 +137,8 @@ export class PartnerStore {
 
   /** @throws PartnerUnknownError, PartnerExistsError */
   async rename(partnerId: PartnerId, name: string, audit?: PartnerAudit): Promise<void> {
-    await this.database.transaction(async (client, manager) => {
-      await requireOwnLook(client, name, partnerId);
+    await this.database.entityTransaction(async (manager) => {
+      await requireOwnLook(manager, name, partnerId);
       const { affected } = await manager.update(PartnerEntity, { id: partnerId }, { name });
       if (affected !== 1) throw new PartnerUnknownError();
       await auditPartner(manager, partnerId, audit);
@@ -163,8 +151,8 @@ export class PartnerStore {
     terms: Partial<PartnerTerms>,
     audit?: PartnerAudit,
   ): Promise<PartnerTerms> {
-    return this.database.transaction(async (client, manager) => {
-      const set = await setTerms(client, manager, partnerId, terms);
+    return this.database.entityTransaction(async (manager) => {
+      const set = await setTerms(manager, partnerId, terms);
       await auditPartner(manager, partnerId, audit);
       return set;
     });
@@ -253,14 +241,19 @@ export class PartnerStore {
  * @param partnerId the partner that gets the name, where it exists
  * @throws PartnerExistsError
  */
-async function requireOwnLook(client: PoolClient, name: string, partnerId?: string): Promise<void> {
-  await client.query(LOCK_NAMES);
-  const { rows } = await client.query<PartnerIdentity>(ALL_NAMES);
+async function requireOwnLook(
+  manager: EntityManager,
+  name: string,
+  partnerId?: string,
+): Promise<void> {
+  // One transaction after the other reads all names and adds one. Reading the table goes on.
+  await manager.query('LOCK TABLE partners.partner IN SHARE ROW EXCLUSIVE MODE');
   const key = lookAlikeKey(name);
-  const other = rows.find(
-    (one) => one.partnerId !== partnerId && lookAlikeKey(one.partnerName) === key,
-  );
-  if (other !== undefined) throw new PartnerExistsError(other);
+  const others = await byName(manager).getMany();
+  const other = others.find((one) => one.id !== partnerId && lookAlikeKey(one.name) === key);
+  if (other !== undefined) {
+    throw new PartnerExistsError({ partnerId: other.id, partnerName: other.name });
+  }
 }
 
 function byName(manager: EntityManager): SelectQueryBuilder<PartnerEntity> {

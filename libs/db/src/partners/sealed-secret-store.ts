@@ -1,11 +1,8 @@
 import { type PoolClient } from 'pg';
-import { type EntityManager } from 'typeorm';
-import { type Database, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
-import { noteCommand } from '../redemption/command.entity.js';
+import { type Database } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
+import { noteCommand } from '../redemption/audit-log.js';
 import { type RowOf } from '../rows.js';
-import { CallbackEntity } from './callback.entity.js';
-import { CredentialEntity } from './credential.entity.js';
 import { type PartnerAudit } from './partner-changes.js';
 
 /** Where secrets of partners are stored. */
@@ -87,10 +84,20 @@ const BATCH = {
   ),
 };
 
-const RESEAL_WEBHOOK = named<{ id: string; ciphertext: Buffer }>(
-  'reseal_webhook',
-  'UPDATE webhooks.secret SET ciphertext = :ciphertext WHERE id = :id::uuid',
-);
+const RESEAL = {
+  credential: named<{ id: string; sealed: Buffer }>(
+    'reseal_credential',
+    'UPDATE partners.credential SET secret_ciphertext = :sealed WHERE id = :id::uuid',
+  ),
+  callback: named<{ id: string; sealed: Buffer }>(
+    'reseal_callback',
+    'UPDATE partners.callback SET secret_ciphertext = :sealed, updated_at = now() WHERE partner_id = :id::uuid',
+  ),
+  webhook: named<{ id: string; sealed: Buffer }>(
+    'reseal_webhook',
+    'UPDATE webhooks.secret SET ciphertext = :sealed WHERE id = :id::uuid',
+  ),
+};
 
 /** All stored secrets, to seal them under another key. This store itself neither opens nor seals them. */
 export class SealedSecretStore {
@@ -112,36 +119,21 @@ export class SealedSecretStore {
     reseal: (secret: SealedSecret) => Buffer | undefined,
     audit: (changed: number) => PartnerAudit,
   ): Promise<string | undefined> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const secrets = await lockBatch(client, place, { after, limit });
       let changed = 0;
       for (const secret of secrets) {
-        const secretCiphertext = reseal(secret);
-        if (secretCiphertext === undefined) continue;
-        await store(place, secret.id, secretCiphertext, { client, manager });
+        const sealed = reseal(secret);
+        if (sealed === undefined) continue;
+        await client.query(RESEAL[place]({ id: secret.id, sealed }));
         changed += 1;
       }
       if (changed > 0) {
         const { actor, note } = audit(changed);
-        await noteCommand(manager, actor, note);
+        await noteCommand(client, actor, note);
       }
       return secrets.at(-1)?.id;
     });
-  }
-}
-
-async function store(
-  place: SecretPlace,
-  id: string,
-  secretCiphertext: Buffer,
-  { client, manager }: { readonly client: PoolClient; readonly manager: EntityManager },
-): Promise<void> {
-  if (place === 'credential') await manager.update(CredentialEntity, id, { secretCiphertext });
-  else if (place === 'webhook') {
-    await client.query(RESEAL_WEBHOOK({ id, ciphertext: secretCiphertext }));
-  } else {
-    const updatedAt = () => 'now()';
-    await manager.update(CallbackEntity, id, { secretCiphertext, updatedAt });
   }
 }
 

@@ -1,8 +1,8 @@
 import { type QueryResultRow } from 'pg';
 import { type PartnerId, PermanentError } from '#libs/domain';
 import { type DatabaseOptions } from '../connection/connection-options.js';
-import { createDatabase, type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { createDatabase, type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { PORTAL_SESSION } from '../connection/session-settings.js';
 
 /** Runs a statement on the views of schema `portal`. */

@@ -1,9 +1,9 @@
 import { PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
+import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { HOLD_COLUMNS, holdOf, type HoldRow } from './price-store.js';
-import { PriceAcceptanceEntity, type PriceHold } from './price.js';
+import { type PriceHold } from './price.js';
 
 export interface PriceAcceptance {
   readonly at: Date;
@@ -36,6 +36,16 @@ const HELD = named<{ usd: string }>(
     FROM staking.price_hold h FOR UPDATE`,
 );
 
+const ACCEPT = named<Record<'usd' | 'heldUsd' | 'reason' | 'actor', string>>(
+  'price_accept',
+  'INSERT INTO staking.price_acceptance (usd, held_usd, reason, actor) VALUES (:usd, :heldUsd, :reason, :actor)',
+);
+
+const NEWEST = named(
+  'price_newest_acceptance',
+  'SELECT at, usd, held_usd AS "heldUsd", reason, actor FROM staking.price_acceptance ORDER BY id DESC LIMIT 1',
+);
+
 /** Operators' acceptances of held prices. */
 export class PriceAcceptanceStore {
   constructor(private readonly database: Database) {}
@@ -48,23 +58,20 @@ export class PriceAcceptanceStore {
    * written in these cases.
    */
   accept(usd: string, { actor, note }: { actor: string; note: AuditNote }): Promise<PriceHold> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const { rows } = await client.query<HoldRow & { isNear: boolean }>(HELD({ usd }));
       const [held] = rows;
       if (held === undefined) throw new PriceNotHeldError();
       if (!held.isNear) throw new PriceMovedError(held.usd);
       const { usd: heldUsd, reason } = held;
-      await manager.insert(PriceAcceptanceEntity, { usd, heldUsd, reason, actor });
-      await noteCommand(manager, actor, note);
+      await client.query(ACCEPT({ usd, heldUsd, reason, actor }));
+      await noteCommand(client, actor, note);
       return holdOf(held);
     });
   }
 
   /** The newest acceptance; undefined where there is none. */
   async newest(): Promise<PriceAcceptance | undefined> {
-    const [newest] = await this.database.entities((manager) =>
-      manager.find(PriceAcceptanceEntity, { order: { id: 'DESC' }, take: 1 }),
-    );
-    return newest;
+    return (await this.database.query<PriceAcceptance & object>(NEWEST({})))[0];
   }
 }

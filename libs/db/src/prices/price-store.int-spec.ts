@@ -103,5 +103,5 @@ it('a held price cannot be replaced by the next reading while it is accepted', a
   const watched = watchLocks(database, await test.open(), 'staking.price_hold');
   const note = { command: 'price accept', outcome: 'done' };
   await new PriceAcceptanceStore(watched.database).accept('9', { actor: 'operator:anna', note });
-  expect(watched.held).toEqual([true]);
+  expect(watched.held).toEqual([true, true, true]);
 });

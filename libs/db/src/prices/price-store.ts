@@ -1,14 +1,8 @@
-import { type Database, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { FencedError } from '../index-store/index-state.js';
 import { type RowOf } from '../rows.js';
-import {
-  type Price,
-  PriceEntity,
-  type PriceHold,
-  type QuotedPrices,
-  type PriceReference,
-} from './price.js';
+import { type Price, type PriceHold, type QuotedPrices, type PriceReference } from './price.js';
 
 /**
  * Stores a price unless the source has reported a newer one. Observations dated more than five minutes ahead do not
@@ -85,6 +79,17 @@ const QUOTED: Statement = {
       (SELECT usd FROM staking.price_acceptance ORDER BY id DESC LIMIT 1) AS "acceptedUsd"
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL
       (SELECT usd, observed_at, source FROM staking.price ORDER BY read_at DESC LIMIT 1) AS p ON true`,
+};
+
+const ADD = named<Price>(
+  'price_add',
+  `INSERT INTO staking.price (observed_at, source, usd) VALUES (:observedAt, :source, :usd)
+    ON CONFLICT (observed_at, source) DO UPDATE SET usd = excluded.usd, read_at = clock_timestamp()`,
+);
+
+const NEWEST: Statement = {
+  name: 'price_newest',
+  text: `SELECT usd, observed_at AS "observedAt", source FROM staking.price ORDER BY read_at DESC LIMIT 1`,
 };
 
 export type HoldRow = Price &
@@ -165,18 +170,12 @@ export class PriceStore {
    * @throws DatabaseRefusedError where the price is not above 0
    */
   async add({ observedAt, source, usd }: Price): Promise<void> {
-    const price = { observedAt, source, usd, readAt: () => 'clock_timestamp()' };
-    await this.database.entities((manager) =>
-      manager.upsert(PriceEntity, price, ['observedAt', 'source']),
-    );
+    await this.database.query(ADD({ observedAt, source, usd }));
   }
 
   /** The price that was read last. */
   async newest(): Promise<Price | undefined> {
-    const [newest] = await this.database.entities((manager) =>
-      manager.find(PriceEntity, { order: { readAt: 'DESC' }, take: 1 }),
-    );
-    return newest && priceOf(newest);
+    return (await this.database.query<Price & object>(NEWEST))[0];
   }
 }
 

@@ -1,5 +1,3 @@
-import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-
 export interface Price {
   /** US dollars for one whole token, as a plain decimal above 0. */
   readonly usd: string;
@@ -42,42 +40,4 @@ export interface QuotedPrices {
   /** A price is held, and no price is used meanwhile. */
   readonly isHeld: boolean;
   readonly acceptedUsd: string | undefined;
-}
-
-@Entity({ schema: 'staking', name: 'price' })
-export class PriceEntity {
-  @PrimaryColumn('timestamptz')
-  observedAt!: Date;
-
-  @PrimaryColumn('text')
-  source!: string;
-
-  @Column('numeric')
-  usd!: string;
-
-  /** The last time at which the price was read from the source. The newest reading counts. */
-  @Column('timestamptz', { default: () => 'clock_timestamp()' })
-  readAt!: Date;
-}
-
-/** A price that an operator has accepted. Rows never change. */
-@Entity({ schema: 'staking', name: 'price_acceptance' })
-export class PriceAcceptanceEntity {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
-  id!: string;
-
-  @Column('timestamptz', { default: () => 'clock_timestamp()' })
-  at!: Date;
-
-  @Column('numeric')
-  usd!: string;
-
-  @Column('numeric')
-  heldUsd!: string;
-
-  @Column('text')
-  reason!: string;
-
-  @Column('text')
-  actor!: string;
 }

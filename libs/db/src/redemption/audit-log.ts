@@ -21,6 +21,13 @@ export interface AuditEntry {
   readonly outcome: string;
 }
 
+/** An operator's command, as the audit records it. */
+export interface AuditNote {
+  readonly command: string;
+  readonly arguments?: object;
+  readonly outcome: string;
+}
+
 /** Absent fields do not restrict the result. */
 export interface AuditFilter {
   readonly actor?: string | undefined;
@@ -39,6 +46,20 @@ const NEWEST = unnamed<OrNull<AuditFilter & PageRequest<string>>>(
       AND (:after::bigint IS NULL OR id < :after)
     ORDER BY audit.id DESC LIMIT :limit`,
 );
+
+const NOTE = `INSERT INTO redemption.audit (actor, command, arguments, outcome, redemption_id, partner) VALUES ($1, $2, $3, $4, $5, $6)`;
+
+/** Records a command in the transaction of its change, so that neither exists without the other. */
+export async function noteCommand(
+  /** pg's client or TypeORM's manager. */
+  on: { query(text: string, values: unknown[]): Promise<unknown> },
+  actor: string,
+  { command, arguments: given = {}, outcome }: AuditNote,
+  of: { readonly redemptionId?: string; readonly partner?: PartnerId } = {},
+): Promise<void> {
+  const { redemptionId = null, partner = null } = of;
+  await on.query(NOTE, [actor, command, JSON.stringify(given), outcome, redemptionId, partner]);
+}
 
 export class AuditLog {
   constructor(private readonly database: Database) {}

@@ -1,7 +1,7 @@
 import { evidenceContent, transactionIdsContent, needsEvidence } from '#libs/domain';
-import { type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
-import { noteCommand } from './command.entity.js';
+import { type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
+import { noteCommand } from './audit-log.js';
 import {
   type EvidenceSeal,
   READ_COLUMNS,
@@ -57,12 +57,12 @@ export class EvidenceAdoption {
     const evidenceMac = macOf(evidenceContent(redemption, place));
     const namesMac = macOf(transactionIdsContent(redemption));
     const { id, version, partner } = redemption;
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       const rows = await run(client, ADOPT({ id, version, evidenceMac, namesMac }));
       if (rows.length === 0) return false;
       const second = approvedBy !== undefined && { arguments: { approvedBy } };
       const note = { command: 'redemption adopt', ...second, outcome: 'adopted' };
-      await noteCommand(manager, actor, note, { redemptionId: id, partner });
+      await noteCommand(client, actor, note, { redemptionId: id, partner });
       return true;
     });
   }

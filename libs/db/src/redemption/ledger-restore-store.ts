@@ -1,7 +1,7 @@
 import { type RedemptionState, type UuidV7 } from '#libs/domain';
 import { isRefusal } from '../connection/database.error.js';
-import { type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { LedgerBusyError, RestoreAheadError } from './redemption.error.js';
 
 export interface LedgerRestore {

@@ -15,6 +15,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { jsonOf } from '../rows.js';
 import {
   CHECKPOINT_COLUMNS,
   checkpointOf,
@@ -247,11 +248,4 @@ export function sumOf(all: readonly TokensJson[]): Tokens {
     count: all.reduce((sum, { count }) => sum + count, 0),
     tokens: all.reduce((sum, { tokens }) => sum + BigInt(tokens), 0n),
   };
-}
-
-/** Writes amounts as strings. */
-function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'bigint' ? inner.toString() : inner,
-  );
 }

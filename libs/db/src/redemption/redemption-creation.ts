@@ -17,8 +17,8 @@ import {
   type WalletRecord,
 } from '#libs/domain';
 import { isRefusal } from '../connection/database.error.js';
-import { type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { addressBytes } from '../rows.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {

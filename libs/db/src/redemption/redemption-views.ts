@@ -6,8 +6,8 @@ import {
   type RedemptionState,
   type UuidV7,
 } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
-import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
+import { type Database } from '../connection/database.js';
+import { named, type OrNull, orNull, unnamed, type Statement } from '../connection/named.js';
 import { addressBytes, type Nullable } from '../rows.js';
 import {
   READ_COLUMNS,
@@ -17,7 +17,7 @@ import {
   type StoredRedemption,
   storedOf,
 } from './redemption-row.js';
-import { type AuditNote, noteCommand } from './command.entity.js';
+import { type AuditNote, noteCommand } from './audit-log.js';
 import { BY_ID, type LeasedRow } from './transition-write.js';
 
 export interface LoggedCall {

@@ -14,7 +14,7 @@ import { isRefusal, isRefusedBy } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { addressBytes } from '../rows.js';
-import { type AuditNote } from './command.entity.js';
+import { type AuditNote } from './audit-log.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
   type EvidenceSeal,

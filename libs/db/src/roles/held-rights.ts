@@ -1,8 +1,8 @@
 /** Compares the rights of a program's database user with rights.ts: excess rights and missing rights. */
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
-import { type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { isNewerSchema } from '../connection/schema-check.js';
 import { privilegesOf } from './grant-rights.js';
 import {

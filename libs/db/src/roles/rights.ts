@@ -2,8 +2,7 @@
  * The rights of each program on each table, defined only here. `migrate` gives exactly these rights, the services and
  * `doctor` compare their own rights with them, and program-rights.int-spec.ts tests every cell.
  */
-import { type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type Statement } from '../connection/named.js';
 import { inDefaultSet, SET_SCHEMAS } from '../stake-sets/stake-set.js';
 
 /** Programs that connect at run time, each with the role that holds its rights and cannot log in. */

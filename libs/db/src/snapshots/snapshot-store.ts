@@ -1,6 +1,6 @@
 import { type Address, type DayBalance } from '#libs/domain';
-import { named } from '../connection/named.js';
-import { type Database, type Statement } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
+import { type Database } from '../connection/database.js';
 import { findingsOf } from '../index-store/finding-store.js';
 import { type InitialIndexState } from '../index-store/index-state.js';
 import { type Price } from '../prices/price.js';

@@ -1,5 +1,6 @@
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { type Statement } from '../connection/named.js';
 import { type IndexPart, UnknownStakeSetError } from './stake-set.js';
 
 const NAMES: Statement = {

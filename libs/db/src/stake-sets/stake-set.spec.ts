@@ -26,7 +26,6 @@ describe('schemaOf', () => {
 describe('sqlInSchema', () => {
   it.each([
     ['SELECT * FROM staking.block', 'SELECT * FROM stakes_golf.block'],
-    ['SELECT FROM "staking"."price" "price"', 'SELECT FROM stakes_golf."price" "price"'],
     ['CREATE SCHEMA staking; GRANT', 'CREATE SCHEMA stakes_golf; GRANT'],
     [`'staking.index_state'::regclass`, `'stakes_golf.index_state'::regclass`],
     ['SELECT staking FROM nostaking.x, staking_next.y', undefined],

@@ -2,6 +2,7 @@
  * Stake sets in the database. Each has a schema of its own, with the same tables as `staking`, the
  * schema of the default set. While a set is indexed again, it has a second one.
  */
+import { type Statement } from '../connection/named.js';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DEFAULT_STAKE_SET, isStakeSetName, PermanentError, STAKE_SET_RULE } from '#libs/domain';
 
@@ -48,8 +49,8 @@ export function inDefaultSet(name: string): string {
   return name.replace(SCHEMA_OF_SET, DEFAULT_SCHEMA);
 }
 
-/** Matches `staking.block`, `"staking"."block"` (as TypeORM writes it) and `SCHEMA staking`. */
-const OF_DEFAULT_SET = /(?<=\bSCHEMA )staking\b|\bstaking(?=\.)|"staking"(?=\.)/g;
+/** Matches `staking.block` and `SCHEMA staking`. */
+const OF_DEFAULT_SET = /(?<=\bSCHEMA )staking\b|\bstaking(?=\.)/g;
 
 /**
  * Translates SQL for the default set into SQL for another set. All SQL names tables and functions of a set with their
@@ -57,6 +58,22 @@ const OF_DEFAULT_SET = /(?<=\bSCHEMA )staking\b|\bstaking(?=\.)|"staking"(?=\.)/
  */
 export function sqlInSchema(sql: string, schema: string): string {
   return sql.replace(OF_DEFAULT_SET, schema);
+}
+
+/** The statements that have a name, by that name in another schema. They are few, because they are constants. */
+const translated = new Map<string, Statement>();
+
+/** On a connection a name stands for one text, so a statement in another schema needs a name of its own. */
+export function inSchema({ name, text }: Statement, schema: string): Statement {
+  if (schema === DEFAULT_SCHEMA) return { name, text };
+  if (name === undefined) return { text: sqlInSchema(text, schema) };
+  const ownName = `${name} ${schema}`;
+  let statement = translated.get(ownName);
+  if (statement === undefined) {
+    statement = { name: ownName, text: sqlInSchema(text, schema) };
+    translated.set(ownName, statement);
+  }
+  return statement;
 }
 
 /** A stake set other than the default one. */

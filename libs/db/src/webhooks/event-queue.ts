@@ -4,8 +4,8 @@
  * its leases, but no event.
  */
 import { canonicalJson, type UuidV7 } from '#libs/domain';
-import { type Database, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import {
   type AttemptEnd,
   AttemptOutcomeWriter,

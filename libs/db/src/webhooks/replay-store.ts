@@ -1,7 +1,7 @@
 /** Sends events again or sooner, and adds test events, which only try an address. */
 import { type PartnerId, type WebhookId } from '#libs/domain';
-import { type Database, run, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type Database, run } from '../connection/database.js';
+import { named, type Statement } from '../connection/named.js';
 import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
 import { WebhookEventMissingError, WebhookMissingError } from './subscription.js';
 import { HASTEN, lockSubscription } from './subscription-store.js';
@@ -92,7 +92,7 @@ export class ReplayStore {
     let total = 0;
     let count: number;
     do {
-      count = await this.database.transaction(async (client, manager) => {
+      count = await this.database.transaction(async (client) => {
         await lockSubscription(client, partnerId, id);
         const [found] = await run<{ count: number; waits: boolean }>(client, REPLAY(replay));
         if (found === undefined || (isOne && found.count === 0 && !found.waits)) {
@@ -100,7 +100,7 @@ export class ReplayStore {
         }
         if (total === 0) {
           await run(client, HASTEN({ id }));
-          await auditPartner(manager, partnerId, audit);
+          await auditPartner(client, partnerId, audit);
         }
         return isOne ? 1 : found.count;
       });
@@ -119,12 +119,12 @@ export class ReplayStore {
     test: { readonly id: WebhookId; readonly type: string; readonly payload: string },
     audit: PartnerAudit,
   ): Promise<string> {
-    return this.database.transaction(async (client, manager) => {
+    return this.database.transaction(async (client) => {
       await lockSubscription(client, partnerId, test.id);
       const [row] = await run<{ id: string }>(client, TEST(test));
       if (row === undefined) throw new WebhookMissingError();
       await run(client, HASTEN({ id: test.id }));
-      await auditPartner(manager, partnerId, audit);
+      await auditPartner(client, partnerId, audit);
       return row.id;
     });
   }

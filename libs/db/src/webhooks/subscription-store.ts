@@ -1,10 +1,13 @@
 /** Subscriptions of partners to webhooks, and the changes by partners and operators. */
 import { type PoolClient } from 'pg';
-import { type EntityManager } from 'typeorm';
 import { type PartnerId, type WebhookId } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { auditPartner, lockPartner, type PartnerAudit } from '../partners/partner-changes.js';
+import {
+  auditPartner,
+  type PartnerAudit,
+  PartnerUnknownError,
+} from '../partners/partner-changes.js';
 import {
   MOST_SUBSCRIPTIONS,
   type PausedBecause,
@@ -34,6 +37,12 @@ const LOCK = named<{ partnerId: PartnerId; id: WebhookId }>(
   'webhook_lock',
   `SELECT ${SUBSCRIPTION_COLUMNS}, 0 AS waiting FROM webhooks.subscription s
     WHERE s.partner = :partnerId AND s.id = :id::uuid AND s.removed_at IS NULL FOR UPDATE`,
+);
+
+/** Two additions happen one after the other, because a partner has a limited number of webhooks. */
+const LOCK_PARTNER = named<{ partnerId: PartnerId }>(
+  'webhook_lock_partner',
+  'SELECT FROM partners.partner WHERE id = :partnerId FOR UPDATE',
 );
 
 const ADD = named<NewSubscription & { partnerId: PartnerId }>(
@@ -93,12 +102,14 @@ export class SubscriptionStore {
     subscription: NewSubscription,
     audit: PartnerAudit,
   ): Promise<void> {
-    await this.database.transaction(async (client, manager) => {
-      await lockPartner(client, partnerId);
+    await this.database.transaction(async (client) => {
+      if ((await run(client, LOCK_PARTNER({ partnerId }))).length === 0) {
+        throw new PartnerUnknownError();
+      }
       const there = await run(client, LIST({ partnerId }));
       if (there.length >= MOST_SUBSCRIPTIONS) throw new TooManyWebhooksError();
       await run(client, ADD({ partnerId, ...subscription }));
-      await auditPartner(manager, partnerId, audit);
+      await auditPartner(client, partnerId, audit);
     });
   }
 
@@ -168,9 +179,9 @@ export class SubscriptionStore {
     }: { readonly partnerId: PartnerId; readonly id: WebhookId; readonly audit: PartnerAudit },
     work: Work<T>,
   ): Promise<T> {
-    return this.database.transaction(async (client: PoolClient, manager: EntityManager) => {
+    return this.database.transaction(async (client) => {
       const result = await work(client, await lockSubscription(client, partnerId, id));
-      await auditPartner(manager, partnerId, audit);
+      await auditPartner(client, partnerId, audit);
       return result;
     });
   }

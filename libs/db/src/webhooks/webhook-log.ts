@@ -1,8 +1,7 @@
 /** The log of webhooks, newest first: for a partner from the views of the portal, for an operator from the tables. */
 import { type QueryResultRow } from 'pg';
 import { type WebhookId } from '#libs/domain';
-import { type Statement } from '../connection/database.js';
-import { named, type OrNull, orNull } from '../connection/named.js';
+import { named, type OrNull, orNull, type Statement } from '../connection/named.js';
 import { canonicalPayload } from './event-queue.js';
 import { SUBSCRIPTION_COLUMNS, type WebhookSubscription } from './subscription.js';
 

@@ -21,7 +21,7 @@ export function watchLocks(database: Database, other: Database, table: string): 
     held.push(await isLocked(other, table));
   };
   const transaction = (work: TransactionWork, timeoutMs?: number): Promise<unknown> =>
-    database.transaction((client, manager) => work(looking(client, look), manager), timeoutMs);
+    database.transaction((client) => work(looking(client, look)), timeoutMs);
   return { database: Object.assign(Object.create(database) as Database, { transaction }), held };
 }
 

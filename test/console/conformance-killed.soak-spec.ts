@@ -95,12 +95,12 @@ beforeAll(async () => {
   bench = await PartnerBench.start();
   holder = new Holder(bench.game.port);
   const port = await holder.start();
-  await new CallbackStore(bench.console.database).set(bench.acme.id, {
+  await new CallbackStore(bench.console.database).change(bench.acme.id, () => ({
     ...{ url: `http://127.0.0.1:${port}/game/v1`, key: API_KEY },
     secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(SECRET, hashApiKey(API_KEY)),
     ...{ usdPerPoint: parseDecimal('0.01'), confirms: true, capabilities: [] },
     dailyTokenBudget: parseDecimal('1000'),
-  });
+  }));
 }, 120_000);
 afterAll(async () => {
   await Promise.all(programs.map((program) => program.kill()));

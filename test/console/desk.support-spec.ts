@@ -40,12 +40,12 @@ export class DeskBench {
     const partnerId = await this.console.partner(name);
     const key = 'pk-live-7Qm2-callback-key';
     const keyRing = KeyRing.parse(this.secretsKey);
-    await new CallbackStore(this.console.database).set(partnerId, {
+    await new CallbackStore(this.console.database).change(partnerId, () => ({
       ...{ url: 'https://game.example', key, confirms: true, capabilities: [] },
       secretCiphertext: keyRing.seal('the-secret-of-the-game', hashApiKey(key)),
       usdPerPoint: { digits: 1n, scale: 2 },
       dailyTokenBudget: { digits: 1_000_000n, scale: 0 },
-    });
+    }));
     return partnerId;
   }
 

@@ -68,12 +68,12 @@ export class PartnerBench {
       await ownPartner(bench, api, 'Acme <b>של</b>'),
       await ownPartner(bench, api, 'Beta'),
     ];
-    await new CallbackStore(bench.database).set(acme.id, {
+    await new CallbackStore(bench.database).change(acme.id, () => ({
       ...{ url: `http://127.0.0.1:${game.port}/game/v1`, key: API_KEY },
       secretCiphertext: KeyRing.parse(SECRETS_KEY).seal(SECRET, hashApiKey(API_KEY)),
       ...{ usdPerPoint: parseDecimal('0.01'), confirms: true, capabilities: [] },
       dailyTokenBudget: parseDecimal('1000'),
-    });
+    }));
     return new PartnerBench(bench, api, game, [acme, beta]);
   }
 

@@ -33,9 +33,9 @@ async function pinged<T>(
     const partner = await bench.game('Local');
     const secretCiphertext = KeyRing.parse(bench.secretsKey).seal(SECRET, hashApiKey(KEY));
     const callback = { url: game.url, key: KEY, confirms: true, capabilities: [] };
-    await new CallbackStore(bench.console.database).set(partner, {
+    await new CallbackStore(bench.console.database).change(partner, () => ({
       ...{ ...callback, secretCiphertext, usdPerPoint: { digits: 1n, scale: 2 } },
-    });
+    }));
     const operator = await bench.console.signedIn(OPERATOR);
     const path = `/api/operate/partners/${partner}/ping`;
     return await look((more = {}) => operator.post(path, { address: WALLET, ...more }));

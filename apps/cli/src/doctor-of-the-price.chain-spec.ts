@@ -217,7 +217,7 @@ describe('partners', () => {
     const set = async (name: string, fill: number, budget: object): Promise<PartnerId> => {
       const terms = { name, rate: 1, burst: 1, credential: credential(fill) };
       const { partnerId } = await new PartnerStore(database).create(terms);
-      await new CallbackStore(database).set(partnerId, {
+      await new CallbackStore(database).change(partnerId, () => ({
         url: 'https://game.example',
         key: name,
         secretCiphertext: Buffer.alloc(64),
@@ -225,7 +225,7 @@ describe('partners', () => {
         confirms: true,
         capabilities: [],
         ...budget,
-      });
+      }));
       return partnerId;
     };
     await set('Bounded', 1, { dailyTokenBudget: { digits: 5n, scale: 0 } });

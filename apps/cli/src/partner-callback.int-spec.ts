@@ -26,8 +26,9 @@ async function secretFile(text: string): Promise<string[]> {
   return ['--callback-secret-file', path];
 }
 
-function callbackOf(name: string): Promise<PartnerCallback | undefined> {
-  return new CallbackStore(bench.database).findByName(name);
+async function callbackOf(name: string): Promise<PartnerCallback | undefined> {
+  const all = await new CallbackStore(bench.database).list();
+  return all.find(({ partnerName }) => partnerName === name);
 }
 
 function opened({ secretCiphertext, key }: PartnerCallback): string {

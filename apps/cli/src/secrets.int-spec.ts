@@ -41,7 +41,8 @@ async function opened(secretsKey: string): Promise<string[]> {
   const keyRing = KeyRing.parse(secretsKey);
   const keyHash = hashApiKey(shared.apiKey);
   const credential = await new PartnerStore(bench.database).findCredential(keyHash);
-  const callback = await new CallbackStore(bench.database).findByName('Called');
+  const callbacks = await new CallbackStore(bench.database).list();
+  const callback = callbacks.find(({ partnerName }) => partnerName === 'Called');
   return [
     keyRing.open(credential?.secretCiphertext ?? Buffer.alloc(0), keyHash),
     keyRing.open(callback?.secretCiphertext ?? Buffer.alloc(0), hashApiKey(callback?.key ?? '')),

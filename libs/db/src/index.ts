@@ -11,12 +11,7 @@ export {
 export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
 export { readSchema, SchemaUnsupportedError } from './connection/schema-check.js';
-export {
-  type AuditComparison,
-  type AuditDifference,
-  type AuditRun,
-  type SumsOfIndex,
-} from './index-store/audit-run.js';
+export * from './index-store/audit-run.js';
 export { AuditRunStore } from './index-store/audit-run-store.js';
 export {
   FencedError,
@@ -34,7 +29,7 @@ export {
   stakeContractsOf,
   SettingsChangedError,
 } from './index-store/index-state.js';
-export { type DayBlocks, DayLows, type WalletDayBytes } from './seal/day-lows.js';
+export * from './seal/day-lows.js';
 export * from './seal/seal-writer.js';
 export { type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
@@ -46,19 +41,14 @@ export {
   readFindings,
   recordFinding,
 } from './index-store/finding-store.js';
-export {
-  IndexChangedError,
-  type RepairBatch,
-  RepairStore,
-  type StoredRows,
-} from './index-store/repair-store.js';
+export * from './index-store/repair-store.js';
 export { type IndexBatch, IndexStore, ROLLBACK_WITHIN_MS } from './index-store/index-store.js';
 export * from './index-store/index-sums.js';
 export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/rewind-reader.js';
 export * from './index-store/index-reader.js';
-export { type ForeignSetting, readForeignSettings } from './inspection/foreign-settings.js';
+export * from './inspection/foreign-settings.js';
 export * from './inspection/server-facts.js';
 export { excessRights, missingRights } from './roles/held-rights.js';
 export { logLostConnections, openOwnDatabase } from './roles/own-database.js';
@@ -94,14 +84,10 @@ export {
 } from './partners/callback-store.js';
 export * from './redemption/claim-store.js';
 export { decimalText } from './rows.js';
-export {
-  DeliveryStore,
-  type DeliveryWrite,
-  type StoredDelivery,
-} from './redemption/delivery-store.js';
+export * from './redemption/delivery-store.js';
 export * from './redemption/ledger-restore-store.js';
 export * from './redemption/claim-watch-store.js';
-export { type CoinRequest, CoinStore } from './redemption/coin-store.js';
+export * from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/vault-claims.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
@@ -113,7 +99,7 @@ export {
   type RegistryPlace,
   type StoredTransaction,
 } from './registry/publication.js';
-export { PublicationStore, type SignedPublication } from './registry/publication-store.js';
+export * from './registry/publication-store.js';
 export * from './registry/publication-views.js';
 export * from './registry/publishable-days.js';
 export { NonceStore } from './redemption/nonce-store.js';
@@ -128,22 +114,15 @@ export {
   verifiedRow,
 } from './redemption/redemption-row.js';
 export { AttemptStore, type IdempotencyKey } from './redemption/redemption-creation.js';
+export * from './redemption/redemption-store.js';
+export * from './redemption/redemption-views.js';
+export { type AuditEntry, AuditLog } from './redemption/audit-log.js';
 export {
-  type RedemptionLeaseRequest,
-  type LeaseRequest,
-  RedemptionStore,
-} from './redemption/redemption-store.js';
-export {
+  type CallsOfHour,
   type LoggedCall,
   type LoggedTransition,
-  type RedemptionCounts,
-  type RedemptionHistory,
-  type RedemptionSearch,
-  RedemptionViews,
-  type StateCount,
-} from './redemption/redemption-views.js';
-export { type AuditEntry, AuditLog } from './redemption/audit-log.js';
-export { type CallsOfHour, RedemptionLog } from './redemption/redemption-log.js';
+  RedemptionLog,
+} from './redemption/redemption-log.js';
 export * from './redemption/redemption-pages.js';
 export * from './stake-sets/reindexing.js';
 export { type IndexPart, UnknownStakeSetError } from './stake-sets/stake-set.js';
@@ -163,30 +142,24 @@ export {
   ConformanceDeductionStore,
 } from './console/conformance-deduction-store.js';
 export * from './console/console-session-store.js';
+export { forgetExpired } from './console/forget-expired.js';
 export { type GrantedRole, GrantedRoleStore } from './console/granted-role-store.js';
 export * from './console/invitation-store.js';
 export * from './console/login-attempt-store.js';
 export { type Member, MemberStore } from './console/member-store.js';
 export { MemberLimitStore } from './console/member-limit-store.js';
-export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
+export * from './console/sign-in-link-store.js';
 export * from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
-export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
+export * from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
-export {
-  type CorrectedAnswer,
-  type CorrectedFigure,
-  type Correction,
-  type CorrectionEvent,
-  CorrectionStore,
-  type SignedAnswer,
-} from './corrections/correction-store.js';
-export { type OwnCorrectedAnswer, readCorrectedAnswers } from './portal/correction-page.js';
-export { type OwnConformanceRun, readConformanceRun } from './portal/own-conformance-run.js';
-export { type OpenDeduction, readOpenDeductions } from './portal/open-deductions.js';
-export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
+export * from './corrections/correction-store.js';
+export * from './portal/correction-page.js';
+export * from './portal/own-conformance-run.js';
+export * from './portal/open-deductions.js';
+export * from './portal/portal-database.js';
 export * from './portal/own-standing.js';
 export * from './portal/redemption-page.js';
 export * from './portal/request-page.js';
-export { type OwnUsage, readUsage } from './portal/usage.js';
+export * from './portal/usage.js';
 export * from './webhooks/index.js';

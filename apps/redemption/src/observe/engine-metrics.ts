@@ -73,7 +73,7 @@ function gaugeQueues(add: ReturnType<typeof gaugesOfOneRead<RedemptionCounts>>):
     'lowmark_redemption_oldest_seconds',
     'How long the oldest redemption of a state that is not final has been in it',
     ({ states }, by) => {
-      for (const { state, oldestSeconds } of states) by.set({ state }, oldestSeconds);
+      for (const { state, longestSeconds } of states) by.set({ state }, longestSeconds);
     },
   );
   gauge('lowmark_redemptions_due', 'Redemptions that are due and nobody works at', (counts, by) => {

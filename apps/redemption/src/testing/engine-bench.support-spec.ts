@@ -197,14 +197,14 @@ export class EngineBench {
     capabilities: readonly PartnerCapability[],
     url = this.partner.url,
   ): Promise<void> {
-    await new CallbackStore(this.database).set(this.partnerId, {
+    await new CallbackStore(this.database).change(this.partnerId, () => ({
       url,
       key: CALLBACK_KEY,
       secretCiphertext: KEY_RING.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
       usdPerPoint: { digits: 1n, scale: 2 },
       confirms: true,
       capabilities,
-    });
+    }));
     // Lets the directory read the partner again.
     this.clock.advance(2000);
   }

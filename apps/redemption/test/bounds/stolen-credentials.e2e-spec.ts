@@ -145,7 +145,7 @@ describe('the redemption service’s credential', () => {
 describe('the commands’ credential', () => {
   it('makes a point worth a thousand times as much, without a budget for the partner: each wallet has its day, all have the cap', async () => {
     const callbacks = new CallbackStore(await intruderAs('cli'));
-    const arena = await callbacks.findByName('Arena');
+    const arena = (await callbacks.list()).find(({ partnerName }) => partnerName === 'Arena');
     await callbacks.change(arena?.partnerId ?? aPartnerId(), (before) => {
       if (before === undefined) throw new Error('no callback');
       return {

@@ -124,8 +124,8 @@ export class World {
       burst: 1,
       credential,
     });
-    const setUrl = (url: string): Promise<void> =>
-      new CallbackStore(this.database).set(partnerId, {
+    const setUrl = async (url: string): Promise<void> => {
+      await new CallbackStore(this.database).change(partnerId, () => ({
         url,
         key: partner.apiKey,
         secretCiphertext,
@@ -133,7 +133,8 @@ export class World {
         dailyTokenBudget: this.options.partnerDailyTokens,
         confirms: plan.confirms,
         capabilities: plan.recorded,
-      });
+      }));
+    };
     const { unreachableForMs } = plan;
     await setUrl(unreachableForMs > 0 ? REFUSING_URL : this.server.urlOf(partner));
     if (unreachableForMs > 0) {

@@ -11,11 +11,6 @@ export interface SchemaMigration extends MigrationInterface {
   readonly olderMayStart?: true;
   /** It changes the schema `staking` and nothing else, and is applied to the schema of each further stake set, too. */
   readonly ofSets?: true;
-  /**
-   * `rows` finds rows that the older program would misread. While there are any, `remedy` says what an operator has to
-   * do before the older program may start.
-   */
-  readonly olderMisreads?: { readonly rows: string; readonly remedy: string };
 }
 
 export type MigrationClass = new () => SchemaMigration;

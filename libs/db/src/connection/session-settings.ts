@@ -96,6 +96,24 @@ interface Queryable {
   query<R extends object>(statement: { text: string }, values: readonly unknown[]): Promise<R[]>;
 }
 
+/** Settings of a session that differ from the wanted ones. */
+export async function differentSettings(
+  session: Queryable,
+  wanted: SessionSettings,
+): Promise<{ name: string; found: string | undefined; wanted: string }[]> {
+  const rows = await session.query<{ name: string; value: string }>(
+    {
+      text: `SELECT lower(name) AS name, setting AS value FROM pg_settings WHERE lower(name) = ANY ($1)
+        UNION ALL SELECT 'role', current_user::text`,
+    },
+    [Object.keys(wanted)],
+  );
+  const found = new Map(rows.map(({ name, value }) => [name, value]));
+  return Object.entries(wanted)
+    .map(([name, value]) => ({ name, found: found.get(name), wanted: value }))
+    .filter((one) => one.found !== one.wanted);
+}
+
 /**
  * Checks the defaults of the database user, with which a pooler's sessions begin.
  * @throws SessionDefaultsError, and what the query throws
@@ -104,17 +122,9 @@ export async function requireSessionDefaults(
   database: Queryable,
   wanted: SessionSettings,
 ): Promise<void> {
-  const rows = await database.query<{ name: string; value: string }>(
-    {
-      text: `SELECT lower(name) AS name, setting AS value FROM pg_settings WHERE lower(name) = ANY ($1)
-        UNION ALL SELECT 'role', current_user::text`,
-    },
-    [Object.keys(wanted)],
-  );
-  const found = new Map(rows.map(({ name, value }) => [name, value]));
-  const different = Object.entries(wanted).filter(([name, value]) => found.get(name) !== value);
+  const different = await differentSettings(database, wanted);
   if (different.length === 0) return;
   throw new SessionDefaultsError(
-    different.map(([name, value]) => `${name} is ${found.get(name) ?? 'unknown'}, not ${value}`),
+    different.map((one) => `${one.name} is ${one.found ?? 'unknown'}, not ${one.wanted}`),
   );
 }

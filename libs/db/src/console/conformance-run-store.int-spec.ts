@@ -5,6 +5,7 @@ import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing
 import { readConformanceRun } from '../portal/own-conformance-run.js';
 import { PortalDatabase } from '../portal/portal-database.js';
 import { type Database } from '../connection/database.js';
+import { forgetExpired } from './forget-expired.js';
 import { ConformanceRunStore, type NewConformanceRun } from './conformance-run-store.js';
 
 const PROGRESS = { judged: 1, checks: 40, calls: 3, now: 'reading a balance' };
@@ -13,6 +14,7 @@ const REPORT = { version: 1, b: 'a partner’s \0', a: 1 };
 
 let test: TestDatabase;
 let owner: Database;
+let console: Database;
 let store: ConformanceRunStore;
 let other: ConformanceRunStore;
 let portal: PortalDatabase;
@@ -26,6 +28,7 @@ beforeAll(async () => {
   ];
   const [one, two] = await Promise.all(consoles);
   if (one === undefined || two === undefined) throw new Error('two were opened');
+  console = one;
   store = new ConformanceRunStore(one);
   other = new ConformanceRunStore(two);
   portal = new PortalDatabase(await test.open({ url: test.urlAs('portal'), schema: 'any' }));
@@ -107,9 +110,9 @@ describe('a conformance run', () => {
   it('is deleted a day after it began', async () => {
     await begun();
     const nowMs = Date.now();
-    await store.forgetExpired(nowMs);
+    await forgetExpired(console, nowMs);
     expect(await shown()).toBeDefined();
-    await store.forgetExpired(nowMs + 86_500_000);
+    await forgetExpired(console, nowMs + 86_500_000);
     expect(await shown()).toBeUndefined();
   });
 });

@@ -48,13 +48,6 @@ const END = named<{ id: string; progress: string; report: string | null; failure
     WHERE id = :id`,
 );
 
-const FORGET = named<{ before: Date }>(
-  'conformance_run_forget',
-  'DELETE FROM console.conformance_run WHERE started_at <= :before',
-);
-
-const DAY_MS = 86_400_000;
-
 /**
  * The last conformance run of each partner. The console that makes the run writes it, and all consoles show it. Its
  * times are the database's, so that they are the same for all consoles.
@@ -90,10 +83,5 @@ export class ConformanceRunStore {
     const report = outcome.report && JSON.stringify(outcome.report);
     const { failure } = outcome;
     await this.database.query(END({ id, progress: JSON.stringify(progress), report, failure }));
-  }
-
-  /** Deletes runs that began more than a day ago. */
-  async forgetExpired(nowMs: number): Promise<void> {
-    await this.database.query(FORGET({ before: new Date(nowMs - DAY_MS) }));
   }
 }

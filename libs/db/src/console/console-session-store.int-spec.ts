@@ -8,6 +8,7 @@ import {
   InvitationStore,
   MemberStore,
   type NewConsoleSession,
+  forgetExpired,
 } from '../index.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -98,7 +99,7 @@ describe('ConsoleSessionStore', () => {
     expect(await sessions.find(two, { nowMs: NOW_MS })).toBeDefined();
     const expired = await open({ subject, expiresAtMs: NOW_MS + 1 });
     const lasting = await open({ subject, expiresAtMs: NOW_MS + 2 });
-    await sessions.forgetExpired(NOW_MS + 1);
+    await forgetExpired(database, NOW_MS + 1);
     expect(await sessions.find(expired, { nowMs: NOW_MS })).toBeUndefined();
     expect(await sessions.find(lasting, { nowMs: NOW_MS })).toBeDefined();
   });

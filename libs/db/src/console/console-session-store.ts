@@ -73,10 +73,6 @@ const CLOSE = named<{ tokenHash: Buffer }>(
   'console_session_close',
   'DELETE FROM console.session WHERE token_hash = :tokenHash',
 );
-const FORGET = named<{ now: Date }>(
-  'console_session_forget',
-  'DELETE FROM console.session WHERE expires_at <= :now',
-);
 
 /**
  * Sessions of the web pages. A row has only the SHA-256 of a session's token, so that reading the table does
@@ -125,9 +121,5 @@ export class ConsoleSessionStore {
 
   async close(tokenHash: Buffer): Promise<void> {
     await this.database.query(CLOSE({ tokenHash }));
-  }
-
-  async forgetExpired(nowMs: number): Promise<void> {
-    await this.database.query(FORGET({ now: new Date(nowMs) }));
   }
 }

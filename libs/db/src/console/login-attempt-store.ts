@@ -26,11 +26,6 @@ const TAKE = named<{ stateHash: Buffer; now: Date }>(
     RETURNING kind, code_verifier AS "codeVerifier", nonce, return_to AS "returnTo", expires_at > :now AS good`,
 );
 
-const FORGET = named<{ now: Date }>(
-  'login_attempt_forget',
-  'DELETE FROM console.login_attempt WHERE expires_at <= :now',
-);
-
 export class LoginAttemptStore {
   constructor(private readonly database: Database) {}
 
@@ -48,9 +43,5 @@ export class LoginAttemptStore {
     if (row?.good !== true) return undefined;
     const { kind, codeVerifier, nonce, returnTo } = row;
     return { kind, codeVerifier, nonce, returnTo };
-  }
-
-  async forgetExpired(nowMs: number): Promise<void> {
-    await this.database.query(FORGET({ now: new Date(nowMs) }));
   }
 }

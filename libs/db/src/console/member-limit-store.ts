@@ -31,11 +31,6 @@ const WAIT = named<Taking>(
     FROM console.member_limit WHERE key = :key`,
 );
 
-const FORGET = named<{ now: Date }>(
-  'member_limit_forget',
-  'DELETE FROM console.member_limit WHERE full_at <= :now',
-);
-
 class LimitReached extends Error {
   constructor(readonly retryAfterSeconds: number) {
     super('a limit is reached');
@@ -66,10 +61,5 @@ export class MemberLimitStore {
       if (error instanceof LimitReached) return error.retryAfterSeconds;
       throw error;
     }
-  }
-
-  /** Deletes the rows of full buckets. */
-  async forgetExpired(nowMs: number): Promise<void> {
-    await this.database.query(FORGET({ now: new Date(nowMs) }));
   }
 }

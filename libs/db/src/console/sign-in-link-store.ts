@@ -37,11 +37,6 @@ const USE = named<{ tokenHash: Buffer; now: Date }>(
     WHERE token_hash = :tokenHash AND used_at IS NULL AND expires_at > :now RETURNING kind, role, partner, name`,
 );
 
-const FORGET = named<{ before: Date }>(
-  'sign_in_link_forget',
-  'DELETE FROM console.sign_in_link WHERE expires_at <= :before',
-);
-
 /** Links that sign in once: for the first sign-in of an installation, and for a stack on one machine. */
 export class SignInLinkStore {
   constructor(private readonly database: Database) {}
@@ -76,10 +71,5 @@ export class SignInLinkStore {
       }
       return used;
     });
-  }
-
-  /** Deletes the links that expired before `beforeMs`. */
-  async forgetExpired(beforeMs: number): Promise<void> {
-    await this.database.query(FORGET({ before: new Date(beforeMs) }));
   }
 }

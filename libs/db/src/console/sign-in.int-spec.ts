@@ -10,6 +10,7 @@ import {
   type NewSignInLink,
   NonceStore,
   SignInLinkStore,
+  forgetExpired,
 } from '../index.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -52,7 +53,7 @@ describe('a sign-in link', () => {
     const link = aLink();
     await links.create(link);
     expect(await links.use(link.tokenHash, link.expiresAtMs)).toBeUndefined();
-    await links.forgetExpired(link.expiresAtMs);
+    await forgetExpired(database, link.expiresAtMs);
     expect(await links.use(link.tokenHash, NOW_MS)).toBeUndefined();
   });
 
@@ -106,7 +107,7 @@ describe('a sign-in by OpenID Connect', () => {
     const attempts = new LoginAttemptStore(database);
     const state = randomBytes(32);
     await attempts.begin(state, ATTEMPT, NOW_MS);
-    await attempts.forgetExpired(NOW_MS + LOGIN_ATTEMPT_MS);
+    await forgetExpired(database, NOW_MS + LOGIN_ATTEMPT_MS);
     expect(await attempts.take(state, NOW_MS)).toBeUndefined();
   });
 
@@ -140,7 +141,7 @@ describe('a nonce of the console', () => {
     await nonces.issue('nonce-0002', NOW_MS + 1);
     const service = new NonceStore(await test.open({ url: test.urlAs('redemption') }));
     expect(await service.use('nonce-0002', NOW_MS)).toBe(false);
-    await nonces.forgetExpired(NOW_MS + 1);
+    await forgetExpired(database, NOW_MS + 1);
     expect(await nonces.use('nonce-0002', NOW_MS)).toBe(false);
   });
 });

@@ -30,7 +30,7 @@ const ANY = named('finding_any', 'SELECT EXISTS (SELECT FROM staking.finding) AS
 
 const CLEAR = named('finding_clear', 'DELETE FROM staking.finding');
 
-const CLEAR_WALLETS = named<{ wallets: Buffer[] }>(
+export const CLEAR_WALLETS = named<{ wallets: Buffer[] }>(
   'finding_clear_wallets',
   'DELETE FROM staking.finding WHERE wallet = ANY (:wallets::bytea[])',
 );

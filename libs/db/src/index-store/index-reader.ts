@@ -7,6 +7,7 @@ import { type Findings, hasFindings, recordFinding } from './finding-store.js';
 import { type IndexState, indexStateOf, type IndexStateRow, STATE_COLUMNS } from './index-state.js';
 import { type IndexSums, readIndexSums } from './index-sums.js';
 import { addressOf, blockOf, byteaArray } from '../rows.js';
+import { walletsOf } from './wallets-of.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
@@ -58,16 +59,9 @@ const BLOCKS_FROM = named<{ number: bigint }>(
   `SELECT number, encode(hash, 'hex') AS hash, seconds FROM staking.block WHERE number >= :number ORDER BY number`,
 );
 
-// Steps from wallet to wallet and to the one row of each, both by the primary key. DISTINCT ON would read
-// every row for every page.
 const WALLET_PAGE = named<{ after: Buffer; block: bigint; limit: number }>(
   'wallet_page',
-  `WITH RECURSIVE every AS (
-      (SELECT wallet FROM staking.balance_change WHERE wallet > :after ORDER BY wallet LIMIT 1)
-      UNION ALL
-      SELECT (SELECT c.wallet FROM staking.balance_change c WHERE c.wallet > every.wallet ORDER BY c.wallet LIMIT 1)
-      FROM every WHERE every.wallet IS NOT NULL
-    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+  `${walletsOf({ table: 'balance_change' })}
     SELECT encode(page.wallet, 'hex') AS wallet, coalesce(c.balance, 0) AS balance
     FROM page
     LEFT JOIN LATERAL (SELECT balance FROM staking.balance_change

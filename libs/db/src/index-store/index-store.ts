@@ -102,11 +102,15 @@ const END_STALLED = named<{ stalledMs: number }>(
         AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))`,
 );
 
-/** Locks the state's row until the end of the transaction, and returns fencing token and head. */
+/** Locks the state's row until the end of the transaction. */
 export const LOCK_STATE = named(
   'index_lock',
-  `SELECT fence, head_number, encode(head_hash, 'hex') AS head_hash FROM staking.index_state FOR NO KEY UPDATE`,
+  `SELECT fingerprint, fence, head_number, encode(head_hash, 'hex') AS head_hash FROM staking.index_state FOR NO KEY UPDATE`,
 );
+
+export type LockedState = Readonly<
+  Record<'fingerprint' | 'fence' | 'head_number' | 'head_hash', string>
+>;
 
 type DayArrays = Record<'wallets' | 'days' | 'lows' | 'closings', string>;
 
@@ -292,10 +296,7 @@ function isBeyondPartition(error: unknown): boolean {
 }
 
 async function lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<void> {
-  const { rows } = await client.query<Record<'fence' | 'head_number' | 'head_hash', string>>(
-    LOCK_STATE({}),
-  );
-  const [row] = rows;
+  const [row] = await run<LockedState>(client, LOCK_STATE({}));
   if (row === undefined) throw new IndexMissingError();
   if (BigInt(row.fence) !== fence) throw new FencedError();
   if (BigInt(row.head_number) !== head.number || hashOf(row.head_hash) !== head.hash) {

@@ -5,6 +5,7 @@ import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type BlockColumns, blockOf } from '../rows.js';
 import { type SumsOfIndex } from './audit-run.js';
+import { walletsOf } from './wallets-of.js';
 
 export interface IndexSums extends SumsOfIndex {
   readonly head: BlockRef;
@@ -29,16 +30,15 @@ const HEAD = named(
 const CLOSINGS = pageOf({ table: 'balance_day', amount: 'closing', order: 'day' });
 const BALANCES = pageOf({ table: 'balance_change', amount: 'balance', order: 'block' });
 
-/** Steps from wallet to wallet and to the newest row of each, both by the primary key, whatever their number of rows. */
-function pageOf({ table, amount, order }: Record<'table' | 'amount' | 'order', string>) {
+/** The newest row of each wallet, by the primary key, whatever the number of its rows. */
+function pageOf({
+  table,
+  amount,
+  order,
+}: Parameters<typeof walletsOf>[0] & Record<'amount' | 'order', string>) {
   return named<{ after: Buffer; limit: number }>(
     `index_sum_${table}`,
-    `WITH RECURSIVE every AS (
-        (SELECT wallet FROM staking.${table} WHERE wallet > :after ORDER BY wallet LIMIT 1)
-        UNION ALL
-        SELECT (SELECT t.wallet FROM staking.${table} t WHERE t.wallet > every.wallet ORDER BY t.wallet LIMIT 1)
-        FROM every WHERE every.wallet IS NOT NULL
-      ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+    `${walletsOf({ table })}
       SELECT count(*)::int AS wallets, coalesce(sum(n.${amount}), 0) AS sum,
         (SELECT wallet FROM page ORDER BY wallet DESC LIMIT 1) AS last
       FROM page CROSS JOIN LATERAL (SELECT ${amount} FROM staking.${table} t
@@ -51,7 +51,6 @@ function pageOf({ table, amount, order }: Record<'table' | 'amount' | 'order', s
  * @param database of the stake set
  * @param beforePage is told how many rows were read before each page; what it throws ends the reading
  * @returns undefined where there is no index
- * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export function readIndexSums(
   database: Database,

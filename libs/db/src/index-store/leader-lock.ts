@@ -89,7 +89,6 @@ export class LeaderLock {
 
   /**
    * @returns false where another process has the lock
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async tryAcquire(): Promise<boolean> {
     if (this.client !== undefined) return true;

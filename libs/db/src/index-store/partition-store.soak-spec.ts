@@ -215,7 +215,7 @@ describe('partitions', () => {
         WHERE p.oid = 'staking.balance_change'::regclass ORDER BY c.oid`,
     });
     expect(shapes.length).toBeGreaterThan(2);
-    expect(String(shapes[0]?.shape)).toMatch(/fillfactor=90[^]*refuse_edited_changes[^]*brin/);
+    expect(String(shapes[0]?.shape)).toMatch(/fillfactor=90[^]*refuse_change[^]*brin/);
     for (const { shape } of shapes) expect(shape).toBe(shapes[0]?.shape);
     for (const statement of [
       'UPDATE staking.balance_change_2 SET balance = 0',

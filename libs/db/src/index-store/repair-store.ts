@@ -22,10 +22,11 @@ import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { insertCorrection } from '../corrections/correction-rows.js';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
-import { addressOf, byteaArray, hexOf } from '../rows.js';
+import { addressBytes, addressOf, byteaArray, hexOf } from '../rows.js';
 import { copyChanges, copyDays } from './copy-rows.js';
+import { CLEAR_WALLETS } from './finding-store.js';
 import { type IndexState } from './index-state.js';
-import { LOCK_STATE } from './index-store.js';
+import { LOCK_STATE, type LockedState } from './index-store.js';
 import { rollBack } from './rollback.js';
 
 const REPAIR_TIMEOUT_MS = 15 * 60_000;
@@ -89,8 +90,6 @@ const GAINED_ABOVE = named<{ block: bigint }>(
       WHERE wallet = newest.wallet AND block <= :block ORDER BY block DESC LIMIT 1) AS before ON true`,
 );
 
-const FINGERPRINT = named('repair_fingerprint', 'SELECT fingerprint FROM staking.index_state');
-
 /** The total of a wrong index may be too small for the rollback: no total may be below 0. It is set right afterwards. */
 const LARGEST_TOTAL = 10n ** 77n;
 
@@ -147,11 +146,6 @@ const DOUBT_DAYS = named<{ firsts: string; lasts: string }>(
     )
     INSERT INTO staking.seal_recheck AS noted (from_day) SELECT min(day) FROM sealed HAVING count(*) > 0
     ON CONFLICT (only_row) DO UPDATE SET from_day = least(noted.from_day, excluded.from_day)`,
-);
-
-const CLEAR_FINDINGS = named<{ wallets: string }>(
-  'repair_clear_findings',
-  'DELETE FROM staking.finding WHERE wallet = ANY (:wallets::bytea[])',
 );
 
 export class RepairStore {
@@ -214,11 +208,10 @@ async function takeOver(
   client: PoolClient,
   { block, fingerprint, total, dayTotals }: RepairBatch,
 ): Promise<void> {
-  const [state] = await run<{ head_number: string; head_hash: string }>(client, LOCK_STATE({}));
-  const [made] = await run<{ fingerprint: string }>(client, FINGERPRINT({}));
+  const [state] = await run<LockedState>(client, LOCK_STATE({}));
   const head = BigInt(state?.head_number ?? -1);
   const isOtherBlock = head === block.number && state?.head_hash !== hexOf(block.hash);
-  if (made?.fingerprint !== fingerprint || head < block.number || isOtherBlock) {
+  if (state?.fingerprint !== fingerprint || head < block.number || isOtherBlock) {
     throw new IndexChangedError();
   }
   if (head > block.number) {
@@ -244,7 +237,7 @@ async function replaceRows(client: PoolClient, batch: RepairBatch): Promise<Corr
   await writeDifferences(client, differences);
   const [firsts, lasts] = [days.map((of) => of.firstDay), days.map((of) => of.lastDay)];
   await client.query(DOUBT_DAYS({ firsts: `{${firsts.join()}}`, lasts: `{${lasts.join()}}` }));
-  await client.query(CLEAR_FINDINGS({ wallets: byteaArray(wallets) }));
+  await client.query(CLEAR_WALLETS({ wallets: wallets.map(addressBytes) }));
   await insertCorrection(client, batch, { days, differences });
   await noteCommand(client, actor, note);
   return days;

@@ -53,24 +53,22 @@ const ALL = someSettings({
 describe('CallbackStore', () => {
   it('keeps what was set, replaces all of it, and leaves a pause as it is', async () => {
     const named = { partnerId, partnerName: 'Acme' };
-    await callbacks.set(partnerId, ALL);
-    expect(await callbacks.findByName('aCME')).toEqual({ ...ALL, ...named, paused: false });
+    await callbacks.change(partnerId, () => ALL);
+    expect(await callbacks.find(partnerId)).toEqual({ ...ALL, ...named, paused: false });
     await callbacks.pause(partnerId, true);
-    await callbacks.set(partnerId, someSettings());
+    await callbacks.change(partnerId, () => someSettings());
     const expected = { ...someSettings(), ...named, paused: true };
     expect(await callbacks.find(partnerId)).toEqual(expected);
     expect(await callbacks.list()).toEqual([expected]);
   });
 
   it('says that a partner is not there', async () => {
-    await expect(callbacks.set(aPartnerId(), ALL)).rejects.toThrow(PartnerMissingError);
     await expect(callbacks.pause(aPartnerId(), true)).rejects.toThrow(PartnerMissingError);
     expect(await callbacks.find(aPartnerId())).toBeUndefined();
-    expect(await callbacks.findByName('nobody')).toBeUndefined();
   });
 
   it('changes what is set by what is set, one change after the other, or not at all', async () => {
-    await callbacks.set(partnerId, someSettings({ minPoints: 1n }));
+    await callbacks.change(partnerId, () => someSettings({ minPoints: 1n }));
     const grow = () =>
       callbacks.change(partnerId, (before) => ({
         ...someSettings(before),
@@ -96,7 +94,7 @@ describe('CallbackStore', () => {
     ['a negative budget', { dailyTokenBudget: parseDecimal('-1') }],
     ['a capability that does not exist', { capabilities: ['telepathy' as never] }],
   ])('refuses %s', async (_, wrong) => {
-    await expect(callbacks.set(partnerId, someSettings(wrong))).rejects.toThrow(
+    await expect(callbacks.change(partnerId, () => someSettings(wrong))).rejects.toThrow(
       DatabaseRefusedError,
     );
   });

@@ -7,7 +7,6 @@ import {
   type RedemptionRate,
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { isRefusal } from '../connection/database.error.js';
 import { CallbackEntity } from './callback.entity.js';
 import {
   auditPartner,
@@ -65,17 +64,8 @@ export class PartnerMissingError extends PermanentError {
 export class CallbackStore {
   constructor(private readonly database: Database) {}
 
-  /** Sets everything except `paused`. @throws PartnerMissingError, DatabaseRefusedError */
-  async set(partnerId: PartnerId, settings: CallbackSettings): Promise<void> {
-    try {
-      await this.database.entities((manager) => setCallback(manager, partnerId, settings));
-    } catch (error) {
-      throw isRefusal(error, 'foreign_key_violation') ? new PartnerMissingError() : error;
-    }
-  }
-
   /**
-   * Sets what `merge` makes of the present settings (undefined where there are none). Holds the partner's lock, so that
+   * Sets what `merge` makes of the present settings (undefined if there are none), but not `paused`. Holds the partner's lock, so that
    * of two concurrent changes neither undoes the other.
    * @throws PartnerUnknownError, DatabaseRefusedError, or what `merge` throws. Nothing is written in these cases.
    */
@@ -118,14 +108,6 @@ export class CallbackStore {
         .getMany(),
     );
     return new Map(found.map((entity) => [entity.partnerId, callbackOf(entity)]));
-  }
-
-  /** Ignores upper and lower case. */
-  async findByName(name: string): Promise<PartnerCallback | undefined> {
-    const found = await this.database.entities((manager) =>
-      callbacks(manager).where('lower(partner.name) = lower(:name)', { name }).getOne(),
-    );
-    return found ? callbackOf(found) : undefined;
   }
 
   /** The partners with a callback, paused ones included, ordered by name. */

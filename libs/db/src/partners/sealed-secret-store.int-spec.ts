@@ -25,10 +25,10 @@ beforeAll(async () => {
   };
   const terms = { name: 'Acme', rate: 20, burst: 100, credential };
   const { partnerId } = await new PartnerStore(database).create(terms);
-  await new CallbackStore(database).set(partnerId, {
+  await new CallbackStore(database).change(partnerId, () => ({
     ...{ url: 'https://game.example/svc', key: 'their-key', secretCiphertext: SEALED },
     ...{ usdPerPoint: parseDecimal('0.01'), confirms: true, capabilities: [] },
-  });
+  }));
   const webhook = { id: aWebhookId(), ciphertext: SEALED, url: 'https://game.example/hooks' };
   const topics = ['redemption.*'] as const;
   await new SubscriptionStore(database).add(partnerId, { ...webhook, topics }, AUDIT);

@@ -23,7 +23,7 @@ export class RedemptionHints {
     this.config = connectionOptions(options);
   }
 
-  /** Does nothing where it already listens or connects. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Does nothing where it already listens or connects. */
   async start(listener: HintListener): Promise<void> {
     if (this.client !== undefined) return;
     try {

@@ -17,6 +17,7 @@ import {
   NonceStore,
   PartnerIdReusedError,
   RedemptionStore,
+  RedemptionPages,
   RedemptionViews,
   StaleRedemptionError,
   type TransitionWrite,
@@ -134,7 +135,7 @@ describe('a redemption', () => {
     await expect(after(deducting, event)).rejects.toThrow(PartnerIdReusedError);
     expect((await store.get(other.id))?.redemption).toEqual(deducting);
     const held = await after(deducting, { type: 'deduct-id-reused', requestId });
-    const { found } = await views.search({ state: 'attention', limit: 10, first: 'longest' });
+    const { found } = await new RedemptionPages(database).longest({ state: 'attention' }, 10);
     expect(found.map(({ redemption }) => redemption)).toEqual([held]);
     const { states } = await views.counts();
     expect(states.find(({ state }) => state === 'attention')).toMatchObject({ count: 1 });

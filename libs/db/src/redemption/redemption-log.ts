@@ -1,19 +1,29 @@
 /** Logs page by page: the transitions and calls of one redemption, and the calls of one partner. */
-import { type PartnerId, type PartnerStep, type UuidV7 } from '#libs/domain';
+import { type PartnerId, type PartnerStep, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
-import {
-  CALL_COLUMNS,
-  callOf,
-  type CallRow,
-  type LoggedCall,
-  type LoggedTransition,
-} from './redemption-views.js';
+import { type Nullable } from '../rows.js';
 
-export interface PartnerCallEntry extends LoggedCall {
+export interface LoggedCall {
   /** Null for a balance read. */
   readonly redemptionId: UuidV7 | null;
+  readonly requestId: UuidV7;
+  readonly step: string;
+  readonly begunAt: Date;
+  /** Null while the call is in progress, and for ever where its end was never learnt. */
+  readonly end: { readonly at: Date; readonly outcome: string; readonly record: object } | null;
+}
+
+export interface LoggedTransition {
+  readonly version: number;
+  readonly event: string;
+  readonly from: RedemptionState | null;
+  readonly to: RedemptionState;
+  readonly reason: string | null;
+  readonly actor: string;
+  readonly requestId: UuidV7 | null;
+  readonly at: Date;
 }
 
 /** The calls of one step in one hour. Hours without a call are left out. */
@@ -30,18 +40,23 @@ export interface CallsOfHour {
   readonly unsent: number;
 }
 
-const TRANSITIONS = named<{ id: UuidV7; after: number; limit: number }>(
+/** `limit` null: all. */
+export const TRANSITIONS = named<{ id: UuidV7; after: number; limit: number | null }>(
   'log_transitions',
   `SELECT version, event, from_state AS "from", to_state AS "to", reason, actor, request_id AS "requestId", at
     FROM redemption.transition WHERE redemption_id = :id AND version > :after ORDER BY version LIMIT :limit`,
 );
 
-const ENTRY_COLUMNS = `${CALL_COLUMNS}, redemption_id AS "redemptionId"`;
+const CALL_COLUMNS = `request_id AS "requestId", redemption_id AS "redemptionId", step, begun_at AS "begunAt", ended_at AS "endedAt",
+      outcome, record`;
+
+export type CallRow = Omit<LoggedCall, 'end'> &
+  Nullable<{ endedAt: Date; outcome: string; record: object }>;
 
 /** Request ids are of version 7: they sort by the time of their creation, right before the call. */
-const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number }>(
+export const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number | null }>(
   'log_calls',
-  `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
+  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
     WHERE redemption_id = :id AND (:after::uuid IS NULL OR request_id > :after) ORDER BY request_id LIMIT :limit`,
 );
 
@@ -51,7 +66,7 @@ interface CallFilter {
   readonly outcome?: string | undefined;
 }
 const CALLS_OF_PARTNER = unnamed<{ partner: PartnerId } & OrNull<CallFilter & PageRequest<UuidV7>>>(
-  `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
+  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
     WHERE partner = :partner AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
 );
@@ -73,8 +88,6 @@ const CALLS_PER_HOUR = unnamed<{ partner: PartnerId; first: string; since: Date 
 const MINTED_BEFORE_MS = 600_000;
 const DIGITS = 32;
 
-type EntryRow = CallRow & Pick<PartnerCallEntry, 'redemptionId'>;
-
 export class RedemptionLog {
   constructor(private readonly database: Database) {}
 
@@ -92,9 +105,9 @@ export class RedemptionLog {
   async calls(
     id: UuidV7,
     { limit, after }: PageRequest<UuidV7>,
-  ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
+  ): Promise<LogPage<LoggedCall, UuidV7>> {
     return pageOf(
-      await this.database.query<EntryRow>(CALLS({ id, after: after ?? null, limit })),
+      await this.database.query<CallRow>(CALLS({ id, after: after ?? null, limit })),
       limit,
     );
   }
@@ -104,9 +117,9 @@ export class RedemptionLog {
     partner: PartnerId,
     { limit, after }: PageRequest<UuidV7>,
     { step, outcome }: CallFilter = {},
-  ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
+  ): Promise<LogPage<LoggedCall, UuidV7>> {
     const statement = CALLS_OF_PARTNER(orNull({ partner, step, outcome, after, limit }));
-    return pageOf(await this.database.query<EntryRow>(statement), limit);
+    return pageOf(await this.database.query<CallRow>(statement), limit);
   }
 
   /** The oldest hour first. */
@@ -118,7 +131,11 @@ export class RedemptionLog {
   }
 }
 
-function pageOf(rows: readonly EntryRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
-  const entries = rows.map((row) => ({ ...callOf(row), redemptionId: row.redemptionId }));
-  return { entries, next: nextKey(rows, limit, (row) => row.requestId) };
+function pageOf(rows: readonly CallRow[], limit: number): LogPage<LoggedCall, UuidV7> {
+  return { entries: rows.map(callOf), next: nextKey(rows, limit, (row) => row.requestId) };
+}
+
+export function callOf({ endedAt: at, outcome, record, ...call }: CallRow): LoggedCall {
+  const isOver = at !== null && outcome !== null && record !== null;
+  return { ...call, end: isOver ? { at, outcome, record } : null };
 }

@@ -67,17 +67,19 @@ interface IdRange {
   readonly highest: string | null;
 }
 
-type Newest = Pick<RedemptionFilter, 'state' | 'partner'> &
-  PageRequest<UuidV7> & { readonly wallet?: Buffer | undefined };
+type Filtered = IdRange &
+  OrNull<
+    Pick<RedemptionFilter, 'state' | 'partner'> &
+      PageRequest<UuidV7> & { readonly wallet?: Buffer | undefined }
+  >;
 
-/** Sorted by id, because ids of version 7 sort by time. */
-const NEWEST = unnamed<OrNull<Newest> & IdRange>(
-  `SELECT ${READ_COLUMNS} FROM redemption.redemption r
+const FILTERED = `SELECT ${READ_COLUMNS} FROM redemption.redemption r
     WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
       AND (:wallet::bytea IS NULL OR r.wallet = :wallet)
-      AND (:lowest::uuid IS NULL OR r.id BETWEEN :lowest AND :highest::uuid) AND (:after::uuid IS NULL OR r.id < :after)
-    ORDER BY r.id DESC LIMIT :limit`,
-);
+      AND (:lowest::uuid IS NULL OR r.id BETWEEN :lowest AND :highest::uuid) AND (:after::uuid IS NULL OR r.id < :after)`;
+/** Sorted by id, because ids of version 7 sort by time. */
+const NEWEST = unnamed<Filtered>(`${FILTERED} ORDER BY r.id DESC LIMIT :limit`);
+const LONGEST = unnamed<Filtered>(`${FILTERED} ORDER BY r.state_since_at, r.id LIMIT :limit`);
 
 /** The predicate of the index redemption_state, and a part of the predicate of redemption_queue. */
 const IS_OPEN = `r.state NOT IN ('claimed', 'reverted', 'failed')`;
@@ -91,7 +93,7 @@ const OPEN = unnamed<OrNull<Partial<OpenKey>> & { readonly limit: number }>(
     ORDER BY r.state <> 'attention', r.state_since_at, r.id LIMIT :limit`,
 );
 
-const OPEN_STATES = named<object>(
+export const OPEN_STATES = named<object>(
   'redemption_open_states',
   `SELECT r.state, count(*)::int AS count,
       greatest(0, extract(epoch FROM now() - min(r.state_since_at)))::float8 AS "longestSeconds",
@@ -121,6 +123,16 @@ export class RedemptionPages {
     const statement = NEWEST({ ...asked, ...idRange(made) });
     const rows = await this.database.query<RedemptionRow>(statement);
     return { ...readRows(rows), next: nextKey(rows, limit, ({ id }) => id as UuidV7) };
+  }
+
+  /** The redemptions that have been in their state longest come first. */
+  async longest(
+    { state, partner, wallet }: Pick<RedemptionFilter, 'state' | 'partner' | 'wallet'>,
+    limit: number,
+  ): Promise<ReadRows> {
+    const bytes = wallet && addressBytes(wallet);
+    const asked = orNull({ state, partner, wallet: bytes, limit, after: undefined });
+    return readRows(await this.database.query(LONGEST({ ...asked, ...idRange({}) })));
   }
 
   /**

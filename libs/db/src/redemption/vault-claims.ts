@@ -161,10 +161,7 @@ export class KnownVaults {
     await beginVault(this.database, { chainId, vault }, startBlock);
   }
 
-  /**
-   * Reads every redemption, so it must not be called for each redemption.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
+  /** Reads every redemption, so it must not be called for each redemption. */
   async of(chainId: number): Promise<KnownVault[]> {
     const rows = await this.database.query<RowOf<KnownVault>>(KNOWN({ chainId }));
     return rows.map(({ vault, startBlock }) => ({ vault, startBlock: BigInt(startBlock) }));

@@ -81,7 +81,6 @@ interface GrantedRow {
  * Gives every program's role the rights in rights.ts and takes all others. Writes nothing where the rights are correct.
  * On a schema that a newer version migrated, tables that this version does not know stay as they are.
  * @returns the roles that do not exist because this user may not create them
- * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function grantRights(database: Database): Promise<string[]> {
   const isNewer = await isNewerSchema(database);

@@ -98,7 +98,6 @@ interface Attributes {
  * left out, because only the newer version knows who uses them.
  * @param isNewer whether a newer version migrated the schema. By default read from the database, which the
  * portal's user may not do.
- * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function excessRights(
   database: Database,
@@ -185,7 +184,6 @@ export async function requireOwnRights(
 /**
  * Rights in rights.ts that the user who logged in does not have; empty where there are none. Missing tables are left
  * out, because the check of the schema reports them.
- * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function missingRights(database: Database, program: Program): Promise<string[]> {
   const schemas = await readSchemas((statement) => database.query(statement));

@@ -10,6 +10,7 @@ import { underMigrationLock } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
 import { isNewerSchema } from '../connection/schema-check.js';
 import {
+  differentSettings,
   PORTAL_SESSION,
   sessionSettings,
   type SessionSettings,
@@ -126,10 +127,10 @@ export async function prepareLogins(
       for (const login of logins) {
         await prepareLogin(client, login, { isLetIn: letIn.has(login.user), isNewer });
       }
-      if (isPooled) await setSessionDefaults(client, logins, await databaseDefaults(url));
       const portal = logins.find(({ program }) => program === 'portal');
       if (portal !== undefined) await limitConnections(client, portal);
     });
+    if (isPooled) await database.transaction((client) => setSessionDefaults(client, logins));
     return isNewer;
   });
   for (const login of logins) await requireLogin(login, isNewer);
@@ -204,63 +205,42 @@ async function execute(client: PoolClient, text: string, manual: readonly string
   });
 }
 
-/** Settings with which sessions of this database begin, unless their user has others. */
-async function databaseDefaults(url: string): Promise<ReadonlyMap<string, string>> {
+/**
+ * Makes the programs' settings the defaults with which sessions of their users begin, as far as the users do not have
+ * them, from the database or from an administrator.
+ */
+async function setSessionDefaults(client: PoolClient, logins: readonly Login[]): Promise<void> {
+  const statements: string[] = [];
+  for (const { program, user, url } of logins) {
+    const database = quoted(DatabaseUrl.parse(url).database);
+    for (const { name, wanted } of await missingDefaults(url, POOLED[program] ?? {})) {
+      statements.push(
+        `ALTER ROLE ${quoted(user)} IN DATABASE ${database} SET ${name} = '${wanted}'`,
+      );
+    }
+  }
+  for (const text of statements) await execute(client, text, statements);
+}
+
+/** Logs in as the user, without settings of the session. */
+async function missingDefaults(url: string, settings: SessionSettings) {
   const options = { url, applicationName: 'lowmark migrate', isPooled: true };
   const client = new CheckedClient(connectionOptions(options));
   try {
     await client.connect();
-    const { rows } = (await client.query(
-      `SELECT lower(name) AS name, setting AS value FROM pg_settings WHERE source NOT IN ('user', 'database user', 'client')`,
-    )) as { rows: { name: string; value: string }[] };
-    return new Map(rows.map(({ name, value }) => [name, value]));
+    const session = {
+      query: async <R extends object>({ text }: { text: string }, values: readonly unknown[]) => {
+        const { rows } = (await client.query(text, [...values])) as { rows: R[] };
+        return rows;
+      },
+    };
+    return await differentSettings(session, settings);
   } catch (error) {
     throw databaseError(error);
   } finally {
     await client.end();
   }
 }
-
-/** Sets only the defaults that the database does not have, and that an administrator has not set. */
-async function setSessionDefaults(
-  client: PoolClient,
-  logins: readonly Login[],
-  ofDatabase: ReadonlyMap<string, string>,
-): Promise<void> {
-  const statements: string[] = [];
-  for (const { program, user } of logins) {
-    const settings = Object.entries(POOLED[program] ?? {});
-    const names = settings.map(([name]) => name);
-    const values = settings.map(([, value]) => value);
-    const defaults = settings.map(([name]) => ofDatabase.get(name) ?? null);
-    const { rows } = await client.query<{ text: string }>(
-      MISSING_DEFAULTS({ user, names, values, defaults }),
-    );
-    statements.push(...rows.map(({ text }) => text));
-  }
-  for (const text of statements) await execute(client, text, statements);
-}
-
-interface Defaults {
-  readonly user: string;
-  readonly names: readonly string[];
-  readonly values: readonly string[];
-  /** Those of the database, in the order of the names. */
-  readonly defaults: readonly (string | null)[];
-}
-
-// The user's settings in this database replace those that it has in all of them.
-const MISSING_DEFAULTS = named<Defaults>(
-  'login_missing_defaults',
-  `WITH own AS (SELECT lower(split_part(pair, '=', 1)) AS name, lower(pair) AS pair, s.setdatabase <> 0 AS "isHere"
-      FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS pair
-      WHERE r.rolname = :user::text AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database())))
-    SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', :user::text, current_database(), name, value) AS text
-    FROM unnest(:names::text[], :values::text[], :defaults::text[]) AS setting (name, value, given)
-    WHERE CASE WHEN EXISTS (SELECT FROM own WHERE own.name = setting.name)
-      THEN NOT EXISTS (SELECT FROM own WHERE "isHere" AND pair = lower(setting.name || '=' || value))
-      ELSE given IS DISTINCT FROM value END`,
-);
 
 /** Sets the limit where there is none yet and where this user may. An administrator's limit stays. */
 async function limitConnections(client: PoolClient, { user }: Login): Promise<void> {

@@ -2,7 +2,7 @@
  * What is reserved of the vault and of the partners' budgets: from the start of the deduction on, nothing for a redemption that was only
  * asked for. The sums are kept by a trigger, so that a reservation costs the same however much is open, and no writer can forget it.
  */
-export const RESERVED_TOKENS = `
+export const LEDGER = `
 CREATE TABLE redemption.reserved (
   subject text PRIMARY KEY CHECK (subject <> ''),
   tokens numeric NOT NULL
@@ -99,13 +99,10 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
-`;
 
-/**
- * What the chain paid, beside what the redemptions say of it: the daily comparison of the two with how far it has got, the watch on new
- * claims, what an operator has said of claims that no row explains, and what the service's accounts may have spent on gas in a day.
- */
-export const PAYOUTS = `
+-- What the chain paid, beside what the redemptions say of it: the daily comparison of the two with how far it has got, the watch
+-- on new claims, what an operator has said of claims that no row explains, and what the service's accounts may have spent on gas
+-- in a day.
 CREATE TABLE redemption.reconciliation_checkpoint (
   chain_id bigint NOT NULL CHECK (chain_id > 0),
   vault bytea NOT NULL CHECK (octet_length(vault) = 20),
@@ -125,20 +122,18 @@ CREATE TABLE redemption.vault_claim (
   chain_id bigint NOT NULL,
   vault bytea NOT NULL,
   vault_id bytea NOT NULL CHECK (octet_length(vault_id) = 32),
-  redemption_id uuid,
+  redemption_id uuid, -- null where the id in the vault was not made of a UUIDv7
   transaction_hash bytea NOT NULL CHECK (octet_length(transaction_hash) = 32),
   block_number bigint NOT NULL CHECK (block_number >= 0),
   block_at timestamptz NOT NULL,
   recipient bytea NOT NULL CHECK (octet_length(recipient) = 20),
   amount numeric(78, 0) NOT NULL CHECK (amount >= 0 AND amount < 'Infinity'),
   seen_at timestamptz NOT NULL,
-  settled boolean NOT NULL DEFAULT false,
+  settled boolean NOT NULL DEFAULT false, -- found to be the claim of a claimed row, which is final
   PRIMARY KEY (chain_id, vault, vault_id),
   FOREIGN KEY (chain_id, vault) REFERENCES redemption.reconciliation_checkpoint
 ) WITH (fillfactor = 90);
 COMMENT ON TABLE redemption.vault_claim IS 'final claims as the chain has them, read without regard to our rows';
-COMMENT ON COLUMN redemption.vault_claim.redemption_id IS 'null where the id in the vault was not made of a UUIDv7';
-COMMENT ON COLUMN redemption.vault_claim.settled IS 'found to be the claim of a claimed row, which is final';
 CREATE INDEX vault_claim_redemption ON redemption.vault_claim (redemption_id) WHERE redemption_id IS NOT NULL;
 CREATE INDEX vault_claim_unsettled ON redemption.vault_claim (chain_id, vault, vault_id) WHERE NOT settled;
 
@@ -150,7 +145,7 @@ CREATE TABLE redemption.reconciliation_run (
 );
 COMMENT ON TABLE redemption.reconciliation_run IS 'runs that came to their end, with or without differences; amounts are strings';
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.reconciliation_run
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 
 CREATE TABLE redemption.claim_acknowledgement (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -167,17 +162,17 @@ CREATE TABLE redemption.claim_acknowledgement (
 COMMENT ON TABLE redemption.claim_acknowledgement IS 'good for that claim, found to be of that kind beside a row of that state, and for nothing else';
 CREATE INDEX claim_acknowledgement_claim ON redemption.claim_acknowledgement (chain_id, vault, vault_id);
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.claim_acknowledgement
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 
 CREATE TABLE redemption.claim_watch (
   chain_id bigint NOT NULL,
   vault bytea NOT NULL,
+  -- All final claims of older blocks were held against the redemptions, here or by the reconciliation.
   next_block bigint NOT NULL CHECK (next_block >= 0),
   looked_at timestamptz NOT NULL,
   PRIMARY KEY (chain_id, vault),
   FOREIGN KEY (chain_id, vault) REFERENCES redemption.reconciliation_checkpoint
 );
-COMMENT ON COLUMN redemption.claim_watch.next_block IS 'all final claims of older blocks were held against the redemptions, here or by the reconciliation';
 
 CREATE TABLE redemption.claim_alarm (
   chain_id bigint NOT NULL,
@@ -191,15 +186,13 @@ CREATE TABLE redemption.claim_alarm (
   amount numeric(78, 0) NOT NULL CHECK (amount >= 0 AND amount < 'Infinity'),
   kind text NOT NULL CHECK (kind IN ('without-row', 'unpayable', 'different')),
   state text,
-  may_be_lost boolean NOT NULL,
+  may_be_lost boolean NOT NULL, -- of a time of which a restored ledger lacks the redemptions: told, and no reason to pause
   found_at timestamptz NOT NULL,
-  paused_at timestamptz,
+  paused_at timestamptz, -- when the vault was first seen paused after that; a claim asks for no second pause
   PRIMARY KEY (chain_id, vault, vault_id, transaction_hash),
   FOREIGN KEY (chain_id, vault) REFERENCES redemption.reconciliation_checkpoint
 );
 COMMENT ON TABLE redemption.claim_alarm IS 'claims that nothing had authorised when they were found, some of them before they were final';
-COMMENT ON COLUMN redemption.claim_alarm.may_be_lost IS 'of a time of which a restored ledger lacks the redemptions: told, and no reason to pause';
-COMMENT ON COLUMN redemption.claim_alarm.paused_at IS 'when the vault was first seen paused after that; a claim asks for no second pause';
 
 CREATE TABLE redemption.coin_spent (
   chain_id bigint NOT NULL CHECK (chain_id > 0),
@@ -231,25 +224,21 @@ CREATE TABLE redemption.task (
 COMMENT ON TABLE redemption.task IS 'work of one process at a time: its holder renews the lease';
 INSERT INTO redemption.task VALUES ('claim-watch'), ('reconciliation'), ('registry');
 CREATE TRIGGER never_removed BEFORE DELETE OR TRUNCATE ON redemption.task
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
-`;
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 
-/**
- * Restores of the ledger from a backup. What one may have lost of a redemption is a column of its row. The note of a restore writes it,
- * by a trigger, so that no program can note a restore without it; and no program can write anything else into it.
- */
-export const RESTORES = `
+-- Restores of the ledger from a backup. What one may have lost of a redemption is a column of its row. The note of a restore
+-- writes it, by a trigger, so that no program can note a restore without it; and no program can write anything else into it.
 CREATE TABLE redemption.ledger_restore (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL,
   lost_since timestamptz NOT NULL CHECK (lost_since <= at),
+  -- Unix seconds: no voucher that was lost can be claimed later.
   vouchers_until_seconds bigint NOT NULL CHECK (vouchers_until_seconds > extract(epoch FROM at)),
   actor text NOT NULL CHECK (actor <> '')
 );
 COMMENT ON TABLE redemption.ledger_restore IS 'restores from a backup: what was made before one of them may have been paid without the rows knowing';
-COMMENT ON COLUMN redemption.ledger_restore.vouchers_until_seconds IS 'Unix seconds: no voucher that was lost can be claimed later';
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.ledger_restore
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 
 -- Checked when it is noted and never again: a dump of any age can be restored. A clock may be ten minutes ahead of this server's, and
 -- no voucher lives longer than 86400 s, the most that VOUCHER_TTL_SECONDS can be, with ten minutes for the clocks.
@@ -302,20 +291,15 @@ END $$;
 CREATE TRIGGER guard_mark BEFORE UPDATE ON redemption.redemption
   FOR EACH ROW WHEN (NEW.lost_voucher_until_seconds IS DISTINCT FROM OLD.lost_voucher_until_seconds)
   EXECUTE FUNCTION redemption.guard_mark();
-`;
 
-/**
- * The mark that a restore leaves in the ledger: while it is there, no redemption is created or planned, no call to a partner begins, and
- * none ends as failed or reverted. Triggers enforce it, for whatever connects; the note of the restore removes it.
- */
-export const UNNOTED_RESTORE = `
+-- The mark that a restore leaves in the ledger: while it is there, no redemption is created or planned, no call to a partner
+-- begins, and none ends as failed or reverted. Triggers enforce it, for whatever connects; the note of the restore removes it.
 CREATE TABLE redemption.unnoted_restore (
   noticed text PRIMARY KEY CHECK (noticed <> ''),
   at timestamptz NOT NULL DEFAULT now(),
-  missing_at timestamptz
+  missing_at timestamptz -- something of this moment is known to be missing
 );
 COMMENT ON TABLE redemption.unnoted_restore IS 'the ledger went back in time, and no note says from when on it lacks something: nothing is paid, deducted or given back';
-COMMENT ON COLUMN redemption.unnoted_restore.missing_at IS 'something of this moment is known to be missing';
 
 CREATE FUNCTION redemption.refuse_unnoted() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
 BEGIN

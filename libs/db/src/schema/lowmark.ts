@@ -46,9 +46,15 @@ COMMENT ON COLUMN lowmark.migration.older_may_start IS 'a program that does not 
 
 CREATE TABLE lowmark.stake_set (
   name text PRIMARY KEY CHECK (name ~ '^[a-z][a-z0-9]{0,30}$' AND name <> 'default'),
-  migrations text[] NOT NULL,
+  migrations text[] NOT NULL, -- what was applied to its schema, oldest first
   created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE lowmark.stake_set IS 'stake sets besides the default one, each in a schema stakes_NAME; made by migrate';
-COMMENT ON COLUMN lowmark.stake_set.migrations IS 'what was applied to its schema, oldest first';
+
+-- For triggers of all schemas. Its argument is what the error says.
+CREATE FUNCTION lowmark.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '%', coalesce(TG_ARGV[0], format('rows of %s.%s are never changed or removed (%s)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_OP))
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
 `;

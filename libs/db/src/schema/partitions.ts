@@ -104,7 +104,7 @@ BEGIN
   SELECT format('staking.%I', of_table || '_' || max(substring(relname FROM '[0-9]+$')::int) + 1) INTO next
     FROM pg_class WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = parent) AND relkind = 'r'
       AND relname ~ format('^%s_[0-9]{1,6}$', of_table);
-  EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING COMMENTS)%s', next, parent,
+  EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)%s', next, parent,
     ' WITH (' || array_to_string(newest.options, ', ') || ')');
   PERFORM staking.copy_triggers(parent, next::regclass), staking.revoke_rights(next::regclass);
   EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS EXCLUSIVE MODE', parent, newest.part);

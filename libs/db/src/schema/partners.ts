@@ -8,29 +8,24 @@ CREATE SCHEMA partners;
 CREATE TABLE partners.partner (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
   name text NOT NULL CHECK (name <> '' AND name = btrim(name)),
-  rate int NOT NULL DEFAULT 20 CHECK (rate > 0),
+  rate int NOT NULL DEFAULT 20 CHECK (rate > 0), -- requests per second
   burst int NOT NULL DEFAULT 100 CHECK (burst > 0),
-  stake_set text REFERENCES lowmark.stake_set,
+  stake_set text REFERENCES lowmark.stake_set, -- what its requests mean that name no contract; null: the default set
   created_at timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON COLUMN partners.partner.rate IS 'requests per second';
-COMMENT ON COLUMN partners.partner.stake_set IS 'what its requests mean that name no contract; null: the default set';
 CREATE UNIQUE INDEX partner_name ON partners.partner (lower(name));
 
 CREATE TABLE partners.credential (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
   partner_id uuid NOT NULL REFERENCES partners.partner,
-  key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32),
+  key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32), -- SHA-256 of the API key
   key_prefix text NOT NULL CHECK (length(key_prefix) <= 12),
   secret_ciphertext bytea NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  last_used_at timestamptz,
+  last_used_at timestamptz, -- to the minute; null: never
   revoked_at timestamptz,
-  ends_at timestamptz
+  ends_at timestamptz -- it was replaced, and is good until then; null: until it is revoked
 );
-COMMENT ON COLUMN partners.credential.key_hash IS 'SHA-256 of the API key';
-COMMENT ON COLUMN partners.credential.last_used_at IS 'to the minute; null: never';
-COMMENT ON COLUMN partners.credential.ends_at IS 'it was replaced, and is good until then; null: until it is revoked';
 CREATE INDEX credential_partner ON partners.credential (partner_id);
 
 CREATE FUNCTION partners.note_use(credential_id uuid) RETURNS void LANGUAGE sql SECURITY DEFINER
@@ -46,14 +41,14 @@ GRANT EXECUTE ON FUNCTION partners.note_use TO lowmark_reader;
 CREATE TABLE partners.callback (
   partner_id uuid PRIMARY KEY REFERENCES partners.partner,
   url text NOT NULL CHECK (url ~ '^https?://'),
-  key text NOT NULL CHECK (key <> ''),
+  key text NOT NULL CHECK (key <> ''), -- X-API-KEY of our calls
   secret_ciphertext bytea NOT NULL,
   usd_per_point numeric NOT NULL CHECK (usd_per_point > 0),
   bonus_from_points bigint CHECK (bonus_from_points > 0),
   bonus_rate numeric CHECK (bonus_rate >= 0),
   min_points bigint CHECK (min_points > 0),
   max_points bigint CHECK (max_points >= min_points AND max_points > 0),
-  daily_token_budget numeric CHECK (daily_token_budget >= 0),
+  daily_token_budget numeric CHECK (daily_token_budget >= 0), -- whole tokens per UTC day
   confirms boolean NOT NULL DEFAULT true,
   capabilities text[] NOT NULL DEFAULT '{}' CHECK (capabilities <@ ARRAY['revert-by-redemption-id', 'tombstones',
     'enforces-freshness', 'signs-all-responses', 'refuses-mismatched-pair']),
@@ -63,39 +58,27 @@ CREATE TABLE partners.callback (
   -- NaN and infinity pass for large numbers.
   CHECK (usd_per_point < 'Infinity' AND bonus_rate < 'Infinity' AND daily_token_budget < 'Infinity')
 );
-COMMENT ON COLUMN partners.callback.key IS 'X-API-KEY of our calls';
-COMMENT ON COLUMN partners.callback.daily_token_budget IS 'whole tokens per UTC day';
-`;
 
-/**
- * What partners asked of the api, and its answers. The api has no right on the table: it adds and forgets rows through two functions and
- * can read none.
- */
-export const REQUEST_LOG = `
+-- What partners asked of the api, and its answers. The api has no right on the table: it adds and forgets rows through two
+-- functions and can read none.
 CREATE TABLE partners.request (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   -- No foreign keys: each row would lock its partner's. The function below looks instead.
   partner_id uuid NOT NULL,
   credential_id uuid NOT NULL,
-  request_id text NOT NULL CHECK (request_id ~ '^[A-Za-z0-9._-]{1,64}$'),
+  request_id text NOT NULL CHECK (request_id ~ '^[A-Za-z0-9._-]{1,64}$'), -- X-Request-Id of the answer: the client's own, or ours
   at timestamptz NOT NULL,
   method text NOT NULL CHECK (length(method) BETWEEN 1 AND 32),
-  path text NOT NULL CHECK (length(path) <= 2048),
-  path_length int NOT NULL CHECK (path_length >= length(path)),
+  path text NOT NULL CHECK (length(path) <= 2048), -- with the query, a character for each byte that was sent; the beginning
+  path_length int NOT NULL CHECK (path_length >= length(path)), -- of all of it
   status int NOT NULL CHECK (status BETWEEN 100 AND 599),
-  code text CHECK (length(code) BETWEEN 1 AND 100),
-  body bytea NOT NULL CHECK (octet_length(body) <= 8192),
-  body_bytes int NOT NULL CHECK (body_bytes >= octet_length(body)),
+  code text CHECK (length(code) BETWEEN 1 AND 100), -- of an error
+  body bytea NOT NULL CHECK (octet_length(body) <= 8192), -- of the answer; the beginning
+  body_bytes int NOT NULL CHECK (body_bytes >= octet_length(body)), -- of all of it
   signature bytea NOT NULL CHECK (octet_length(signature) = 32),
   duration_us int NOT NULL CHECK (duration_us >= 0)
 );
 COMMENT ON TABLE partners.request IS 'what partners asked of the api and what it answered, for some days';
-COMMENT ON COLUMN partners.request.request_id IS 'X-Request-Id of the answer: the client''s own, or ours';
-COMMENT ON COLUMN partners.request.path IS 'with the query, a character for each byte that was sent; the beginning';
-COMMENT ON COLUMN partners.request.path_length IS 'of all of it';
-COMMENT ON COLUMN partners.request.code IS 'of an error';
-COMMENT ON COLUMN partners.request.body IS 'of the answer; the beginning';
-COMMENT ON COLUMN partners.request.body_bytes IS 'of all of it';
 CREATE INDEX request_partner ON partners.request (partner_id, id);
 
 -- Adds requests of known credentials; the bodies one after the other. Returns how many were added.
@@ -149,26 +132,20 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION partners.forget_requests FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION partners.forget_requests TO lowmark_reader;
-`;
 
-/**
- * Repairs of the index, and the answers that were signed with a figure that was wrong. Written by the operator's command; a partner sees
- * its own answers.
- */
-export const CORRECTIONS = `
+-- Repairs of the index, and the answers that were signed with a figure that was wrong. Written by the operator's command; a
+-- partner sees its own answers.
 CREATE TABLE partners.correction (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   stake_set text NOT NULL,
-  reason text NOT NULL CHECK (length(reason) BETWEEN 1 AND 500),
+  reason text NOT NULL CHECK (length(reason) BETWEEN 1 AND 500), -- in the operator's words; partners read it
   actor text NOT NULL CHECK (actor <> ''),
+  -- Balance changes that were wrong: wallet, block, and both balances; null where there is no row.
   blocks jsonb NOT NULL CHECK (jsonb_typeof(blocks) = 'array'),
-  told_at timestamptz
+  told_at timestamptz -- when the answers concerned were found and the partners' events written
 );
 COMMENT ON TABLE partners.correction IS 'a repair of the index: written with it, in its transaction';
-COMMENT ON COLUMN partners.correction.reason IS 'in the operator''s words; partners read it';
-COMMENT ON COLUMN partners.correction.blocks IS 'balance changes that were wrong: wallet, block, and both balances; null where there is no row';
-COMMENT ON COLUMN partners.correction.told_at IS 'when the answers concerned were found and the partners'' events written';
 
 CREATE TABLE partners.corrected_days (
   correction bigint NOT NULL REFERENCES partners.correction,
@@ -185,19 +162,15 @@ CREATE TABLE partners.corrected_answer (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   correction bigint NOT NULL REFERENCES partners.correction,
   partner_id uuid NOT NULL,
-  request bigint NOT NULL,
-  request_id text NOT NULL,
+  request bigint NOT NULL, -- id in the log of requests, which forgets it after some days
+  request_id text NOT NULL, -- X-Request-Id
   requested_at timestamptz NOT NULL,
   method text NOT NULL,
   path text NOT NULL,
-  is_certain boolean NOT NULL,
-  figures jsonb NOT NULL CHECK (jsonb_typeof(figures) = 'array'),
+  is_certain boolean NOT NULL, -- false: the log does not have all of the answer, which may have a wrong figure
+  figures jsonb NOT NULL CHECK (jsonb_typeof(figures) = 'array'), -- wallet, day or block, the figure that was signed, and the correct one
   UNIQUE (correction, request)
 );
 COMMENT ON TABLE partners.corrected_answer IS 'answers that were signed with a wrong figure, by the log of requests';
-COMMENT ON COLUMN partners.corrected_answer.request IS 'id in the log of requests, which forgets it after some days';
-COMMENT ON COLUMN partners.corrected_answer.request_id IS 'X-Request-Id';
-COMMENT ON COLUMN partners.corrected_answer.is_certain IS 'false: the log does not have all of the answer, which may have a wrong figure';
-COMMENT ON COLUMN partners.corrected_answer.figures IS 'wallet, day or block, the figure that was signed, and the correct one';
 CREATE INDEX corrected_answer_partner ON partners.corrected_answer (partner_id, id);
 `;

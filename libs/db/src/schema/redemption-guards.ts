@@ -1,21 +1,15 @@
 /** What may become of a redemption, its transitions, calls and confirmation. */
 export const REDEMPTION_GUARDS = `
-CREATE FUNCTION redemption.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'rows of %.% are never changed or removed (%)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_OP
-    USING ERRCODE = 'integrity_constraint_violation';
-END $$;
-
 CREATE TRIGGER append_only BEFORE UPDATE OR TRUNCATE ON redemption.transition
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.audit
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 CREATE TRIGGER never_removed BEFORE TRUNCATE ON redemption.redemption
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 CREATE TRIGGER never_removed BEFORE DELETE OR TRUNCATE ON redemption.confirmation
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 CREATE TRIGGER never_removed BEFORE TRUNCATE ON redemption.partner_call
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 
 CREATE FUNCTION redemption.refuse(what text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -153,13 +147,9 @@ BEGIN
 END $$;
 CREATE TRIGGER guard BEFORE UPDATE ON redemption.partner_call
   FOR EACH ROW EXECUTE FUNCTION redemption.guard_call();
-`;
 
-/**
- * What moved no points is forgotten again, namely redemptions that never began and, but for the newest of each partner, the log of
- * balance reads. Everything else is never removed.
- */
-export const FORGETTING = `
+-- What moved no points is forgotten again, namely redemptions that never began and, but for the newest of each partner, the log
+-- of balance reads. Everything else is never removed.
 -- No call was ever made for it, it is final for a day, and no command of an operator is about it.
 CREATE FUNCTION redemption.is_forgettable(r redemption.redemption) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog
 RETURN r.state = 'failed' AND r.pending_at IS NULL AND r.failed_at < now() - interval '1 day'
@@ -215,10 +205,8 @@ BEGIN
   GET DIAGNOSTICS reads = ROW_COUNT;
   RETURN cardinality(failed) + reads;
 END $$;
-`;
 
-/** Bounds what one stolen credential of a program can do to the ledger. */
-export const SHAPES = `
+-- Bounds what one stolen credential of a program can do to the ledger.
 -- What the service reads back must have been written so. Only what changes is looked at: an odd row is no reason to refuse its lease.
 -- Outcome and step have constraints of their own.
 CREATE FUNCTION redemption.is_block(b jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE

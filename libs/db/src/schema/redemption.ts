@@ -2,7 +2,7 @@
  * Redemptions, and how partners are called. What a row may hold is in the CHECKs, what may become of it in the triggers of
  * redemption-guards.ts: the state machine of libs/domain decides, and the database refuses what that must never do.
  */
-export const REDEMPTIONS = `
+export const REDEMPTION = `
 CREATE SCHEMA redemption;
 
 CREATE TABLE redemption.redemption (
@@ -12,7 +12,7 @@ CREATE TABLE redemption.redemption (
   wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
   points bigint NOT NULL CHECK (points BETWEEN 1 AND 9007199254740991),
   usd_amount numeric NOT NULL CHECK (usd_amount > 0 AND usd_amount < 'Infinity'),
-  token_amount numeric(78, 0) NOT NULL CHECK (token_amount > 0 AND token_amount < 'Infinity'),
+  token_amount numeric(78, 0) NOT NULL CHECK (token_amount > 0 AND token_amount < 'Infinity'), -- in the smallest unit of the token
   token_decimals int NOT NULL CHECK (token_decimals BETWEEN 0 AND 255),
   price_usd numeric NOT NULL CHECK (price_usd > 0 AND price_usd < 'Infinity'),
   quote_expires_at timestamptz NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE redemption.redemption (
   plan_deadline_seconds bigint,
   plan_vault bytea CHECK (octet_length(plan_vault) = 20),
   plan_chain_id bigint CHECK (plan_chain_id > 0),
-  plan_from_block bigint CHECK (plan_from_block >= 0),
+  plan_from_block bigint CHECK (plan_from_block >= 0), -- where the search for the payout's events begins: final before the voucher was signed
   dead_evidence jsonb,
   paid_evidence jsonb,
   deduct_attempts int NOT NULL CHECK (deduct_attempts >= 0),
@@ -55,8 +55,10 @@ CREATE TABLE redemption.redemption (
   reverted_at timestamptz,
   failed_at timestamptz,
 
-  evidence_mac bytea CHECK (octet_length(evidence_mac) = 36),
+  evidence_mac bytea CHECK (octet_length(evidence_mac) = 36), -- the service wrote this row: a MAC under EVIDENCE_KEY; nothing is paid without it
+  -- The service wrote the names of the deduction: a MAC under EVIDENCE_KEY; no revert names another.
   names_mac bytea CHECK (octet_length(names_mac) = 36),
+  -- Unix seconds: the ledger was restored, and a voucher that it lacks can be claimed until then; null where nothing was lost.
   lost_voucher_until_seconds bigint,
 
   leased_until timestamptz,
@@ -95,12 +97,6 @@ CREATE TABLE redemption.redemption (
   CONSTRAINT whole_lease CHECK (num_nonnulls(leased_until, lease_owner) IN (0, 2)),
   CONSTRAINT leased_while_due CHECK (lease_owner IS NULL OR next_action_at IS NOT NULL)
 ) WITH (fillfactor = 75);
-COMMENT ON COLUMN redemption.redemption.token_amount IS 'in the smallest unit of the token';
-COMMENT ON COLUMN redemption.redemption.plan_from_block IS 'where the search for the payout''s events begins: final before the voucher was signed';
-COMMENT ON COLUMN redemption.redemption.evidence_mac IS 'the service wrote this row: a MAC under EVIDENCE_KEY; nothing is paid without it';
-COMMENT ON COLUMN redemption.redemption.names_mac IS 'the service wrote the names of the deduction: a MAC under EVIDENCE_KEY; no revert names another';
-COMMENT ON COLUMN redemption.redemption.lost_voucher_until_seconds IS
-  'Unix seconds: the ledger was restored, and a voucher that it lacks can be claimed until then; null where nothing was lost';
 
 -- I11.
 CREATE UNIQUE INDEX redemption_transaction_id ON redemption.redemption (partner, partner_transaction_id);
@@ -129,11 +125,10 @@ CREATE TABLE redemption.transition (
   to_state text NOT NULL,
   reason text,
   actor text NOT NULL CHECK (actor <> ''),
-  request_id uuid,
+  request_id uuid, -- X-API-REQUEST of the call that it begins or answers
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (redemption_id, version)
 );
-COMMENT ON COLUMN redemption.transition.request_id IS 'X-API-REQUEST of the call that it begins or answers';
 
 CREATE TABLE redemption.partner_call (
   request_id uuid PRIMARY KEY CHECK (substr(request_id::text, 15, 1) = '7'),
@@ -157,7 +152,7 @@ CREATE INDEX partner_call_without_answer ON redemption.partner_call (partner, re
 CREATE TABLE redemption.confirmation (
   redemption_id uuid PRIMARY KEY REFERENCES redemption.redemption,
   partner uuid NOT NULL,
-  payload text NOT NULL CHECK (payload::jsonb ->> 'status' IN ('claimed', 'reverted')),
+  payload text NOT NULL CHECK (payload::jsonb ->> 'status' IN ('claimed', 'reverted')), -- canonical JSON: the bytes that are sent and signed
   state text NOT NULL CHECK (state IN ('pending', 'delivered', 'undelivered')),
   version int NOT NULL CHECK (version > 0),
   attempts int NOT NULL CHECK (attempts >= 0),
@@ -176,7 +171,6 @@ CREATE TABLE redemption.confirmation (
   CHECK (num_nonnulls(leased_until, lease_owner) IN (0, 2)),
   CHECK (lease_owner IS NULL OR next_action_at IS NOT NULL)
 ) WITH (fillfactor = 75);
-COMMENT ON COLUMN redemption.confirmation.payload IS 'canonical JSON: the bytes that are sent and signed';
 CREATE INDEX confirmation_due ON redemption.confirmation (next_action_at) WHERE next_action_at IS NOT NULL;
 CREATE INDEX confirmation_undelivered ON redemption.confirmation (undelivered_at) WHERE undelivered_at IS NOT NULL;
 CREATE INDEX confirmation_partner ON redemption.confirmation (partner, redemption_id);
@@ -211,10 +205,8 @@ CREATE TABLE redemption.vain_attempt (
 );
 COMMENT ON TABLE redemption.vain_attempt IS 'wallets whose redemptions came to nothing, for points that they do not have say';
 CREATE INDEX vain_attempt_wait ON redemption.vain_attempt (wait_until);
-`;
 
-/** Who is signed in to the redemption service. A session counts only with a MAC under a key that the database does not have. */
-export const SIGN_IN = `
+-- Who is signed in to the redemption service. A session counts only with a MAC under a key that the database does not have.
 CREATE TABLE redemption.nonce (
   nonce text PRIMARY KEY CHECK (length(nonce) BETWEEN 8 AND 255),
   expires_at timestamptz NOT NULL
@@ -223,15 +215,13 @@ COMMENT ON TABLE redemption.nonce IS 'Sign-In with Ethereum: handed out and not 
 CREATE INDEX nonce_expires ON redemption.nonce (expires_at);
 
 CREATE TABLE redemption.session (
-  token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32),
+  token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32), -- SHA-256 of the bearer token, which is kept nowhere
   wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
-  domain text NOT NULL,
+  domain text NOT NULL, -- the page on which the wallet signed in, one of SIWE_DOMAINS then
   expires_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- The service opened this session: a MAC under EVIDENCE_KEY over the token hash, wallet, domain and expiry.
   mac bytea NOT NULL CHECK (octet_length(mac) = 36)
 );
-COMMENT ON COLUMN redemption.session.token_hash IS 'SHA-256 of the bearer token, which is kept nowhere';
-COMMENT ON COLUMN redemption.session.domain IS 'the page on which the wallet signed in, one of SIWE_DOMAINS then';
-COMMENT ON COLUMN redemption.session.mac IS 'the service opened this session: a MAC under EVIDENCE_KEY over the token hash, wallet, domain and expiry';
 CREATE INDEX session_expires ON redemption.session (expires_at);
 `;

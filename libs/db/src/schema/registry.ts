@@ -3,17 +3,18 @@ export const REGISTRY = `
 CREATE TABLE redemption.registry_publication (
   chain_id bigint NOT NULL CHECK (chain_id > 0),
   registry bytea NOT NULL CHECK (octet_length(registry) = 20),
-  day int NOT NULL CHECK (day >= 0),
+  day int NOT NULL CHECK (day >= 0), -- days since 1970-01-01 UTC
   stake_set text NOT NULL CHECK (stake_set <> ''),
-  revision int NOT NULL CHECK (revision > 0),
+  revision int NOT NULL CHECK (revision > 0), -- of the sealed day
   root bytea NOT NULL CHECK (octet_length(root) = 32),
+  -- sent: signed, and stored before it was sent; mined: the newest block has it; final: a final block has it; refused: the registry holds something else, for ever.
   status text NOT NULL DEFAULT 'due' CHECK (status IN ('due', 'sent', 'mined', 'final', 'refused')),
   account bytea CHECK (octet_length(account) = 20),
-  nonce bigint CHECK (nonce >= 0),
+  nonce bigint CHECK (nonce >= 0), -- of the account; all transactions of the publication have it, so that one of them counts at most
   due_at timestamptz NOT NULL,
   settled_at timestamptz,
   reason text,
-  acknowledged_at timestamptz,
+  acknowledged_at timestamptz, -- a person has looked into what is wrong with it; good for nothing that comes later
   acknowledged_by text CHECK (acknowledged_by <> ''),
   note text CHECK (length(note) BETWEEN 1 AND 255),
   PRIMARY KEY (chain_id, registry, day),
@@ -24,11 +25,6 @@ CREATE TABLE redemption.registry_publication (
   CHECK (num_nulls(acknowledged_at, acknowledged_by, note) IN (0, 3))
 );
 COMMENT ON TABLE redemption.registry_publication IS 'the roots that a SnapshotRegistry is given, one for each sealed day';
-COMMENT ON COLUMN redemption.registry_publication.day IS 'days since 1970-01-01 UTC';
-COMMENT ON COLUMN redemption.registry_publication.revision IS 'of the sealed day';
-COMMENT ON COLUMN redemption.registry_publication.status IS 'sent: signed, and stored before it was sent; mined: the newest block has it; final: a final block has it; refused: the registry holds something else, for ever';
-COMMENT ON COLUMN redemption.registry_publication.nonce IS 'of the account; all transactions of the publication have it, so that one of them counts at most';
-COMMENT ON COLUMN redemption.registry_publication.acknowledged_at IS 'a person has looked into what is wrong with it; good for nothing that comes later';
 CREATE UNIQUE INDEX registry_publication_nonce ON redemption.registry_publication (chain_id, account, nonce);
 CREATE INDEX registry_publication_open ON redemption.registry_publication (chain_id, registry, day)
   WHERE status IN ('due', 'sent', 'mined');
@@ -67,7 +63,7 @@ END $$;
 CREATE TRIGGER guard BEFORE UPDATE ON redemption.registry_publication
   FOR EACH ROW EXECUTE FUNCTION redemption.guard_publication();
 CREATE TRIGGER never_removed BEFORE DELETE OR TRUNCATE ON redemption.registry_publication
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.registry_transaction
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 `;

@@ -5,43 +5,36 @@
  */
 export const SEALED_DAYS = `
 CREATE TABLE staking.sealed_day (
-  day int NOT NULL,
-  revision int NOT NULL,
-  root bytea NOT NULL CHECK (octet_length(root) = 32),
-  wallets int NOT NULL CHECK (wallets >= 0),
-  total numeric(78, 0) NOT NULL CHECK (total >= 0),
-  block_number bigint NOT NULL CHECK (block_number >= 0),
+  day int NOT NULL, -- days since 1970-01-01 UTC
+  revision int NOT NULL, -- from 1 on; the newest counts
+  root bytea NOT NULL CHECK (octet_length(root) = 32), -- of the Merkle tree over (wallet, low, next)
+  wallets int NOT NULL CHECK (wallets >= 0), -- those with a low above zero
+  total numeric(78, 0) NOT NULL CHECK (total >= 0), -- the sum of their lows, in the smallest unit of the token
+  block_number bigint NOT NULL CHECK (block_number >= 0), -- the last block of the day
   block_hash bytea NOT NULL CHECK (octet_length(block_hash) = 32),
   software text NOT NULL CHECK (software <> ''),
-  previous_root bytea CHECK (octet_length(previous_root) = 32),
+  previous_root bytea CHECK (octet_length(previous_root) = 32), -- of the revision before this one
   sealed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (day, revision),
   CHECK ((previous_root IS NULL) = (revision = 1)),
   CHECK ((wallets = 0) = (total = 0))
 );
 COMMENT ON TABLE staking.sealed_day IS 'the low-water marks of all wallets on a UTC day that is final; never changed';
-COMMENT ON COLUMN staking.sealed_day.day IS 'days since 1970-01-01 UTC';
-COMMENT ON COLUMN staking.sealed_day.revision IS 'from 1 on; the newest counts';
-COMMENT ON COLUMN staking.sealed_day.root IS 'of the Merkle tree over (wallet, low, next)';
-COMMENT ON COLUMN staking.sealed_day.wallets IS 'those with a low above zero';
-COMMENT ON COLUMN staking.sealed_day.total IS 'the sum of their lows, in the smallest unit of the token';
-COMMENT ON COLUMN staking.sealed_day.block_number IS 'the last block of the day';
-COMMENT ON COLUMN staking.sealed_day.previous_root IS 'of the revision before this one';
 
 CREATE TABLE staking.sealed_leaves (
   day int NOT NULL,
   revision int NOT NULL,
   chunk int NOT NULL CHECK (chunk >= 0),
   first_wallet bytea NOT NULL CHECK (octet_length(first_wallet) = 20),
+  -- 52 bytes for each: the wallet, and its low as a uint256; 0 at the ends only.
   leaves bytea NOT NULL CHECK (octet_length(leaves) > 0 AND octet_length(leaves) % 52 = 0),
+  -- 4 bytes for each, big-endian: the place of the leaf among the nodes.
   indices bytea NOT NULL CHECK (octet_length(indices) = octet_length(leaves) / 52 * 4),
   PRIMARY KEY (day, revision, chunk),
   UNIQUE (day, revision, first_wallet),
   FOREIGN KEY (day, revision) REFERENCES staking.sealed_day
 );
 COMMENT ON TABLE staking.sealed_leaves IS 'the leaves of the newest sealed days in the order of their wallets, 256 in a chunk';
-COMMENT ON COLUMN staking.sealed_leaves.leaves IS '52 bytes for each: the wallet, and its low as a uint256; 0 at the ends only';
-COMMENT ON COLUMN staking.sealed_leaves.indices IS '4 bytes for each, big-endian: the place of the leaf among the nodes';
 
 CREATE TABLE staking.sealed_nodes (
   day int NOT NULL,
@@ -61,18 +54,12 @@ CREATE TABLE staking.seal_recheck (
 );
 COMMENT ON TABLE staking.seal_recheck IS 'while there is a row sealed days from this one on have to be worked out again; add one with a day to demand it';
 
-CREATE FUNCTION staking.refuse_change_of_sealed() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'a sealed day is never changed: what comes out differently is a new revision'
-    USING ERRCODE = 'integrity_constraint_violation';
-END $$;
-
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON staking.sealed_day
-  FOR EACH STATEMENT EXECUTE FUNCTION staking.refuse_change_of_sealed();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change('a sealed day is never changed: what comes out differently is a new revision');
 CREATE TRIGGER unchanged BEFORE UPDATE ON staking.sealed_leaves
-  FOR EACH STATEMENT EXECUTE FUNCTION staking.refuse_change_of_sealed();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change('a sealed day is never changed: what comes out differently is a new revision');
 CREATE TRIGGER unchanged BEFORE UPDATE ON staking.sealed_nodes
-  FOR EACH STATEMENT EXECUTE FUNCTION staking.refuse_change_of_sealed();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change('a sealed day is never changed: what comes out differently is a new revision');
 
 CREATE FUNCTION staking.guard_sealed_day() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -3,7 +3,7 @@
  * triggers let rows be added only above everything that is there, in the order of blocks and of time, and taken away only
  * from the newest end. See docs/decisions/0002-interval-by-its-opening.md.
  */
-export const STAKING_TABLES = `
+export const STAKING = `
 CREATE SCHEMA staking;
 
 CREATE TABLE staking.index_state (
@@ -16,15 +16,16 @@ CREATE TABLE staking.index_state (
   token_symbol text NOT NULL,
   token_decimals int NOT NULL CHECK (token_decimals BETWEEN 0 AND 255),
   fence bigint NOT NULL DEFAULT 0,
-  head_number bigint NOT NULL CHECK (head_number >= -1),
+  head_number bigint NOT NULL CHECK (head_number >= -1), -- newest indexed block; at creation the block before the first one
   head_hash bytea NOT NULL CHECK (octet_length(head_hash) = 32),
   head_seconds bigint NOT NULL,
   finalised_number bigint,
   finalised_hash bytea CHECK (octet_length(finalised_hash) = 32),
   finalised_seconds bigint,
   verified_number bigint,
-  total numeric(78, 0) NOT NULL DEFAULT 0 CHECK (total >= 0),
-  rollbacks bigint NOT NULL DEFAULT 0,
+  total numeric(78, 0) NOT NULL DEFAULT 0 CHECK (total >= 0), -- sum of all balances at the head, in the smallest unit of the token
+  rollbacks bigint NOT NULL DEFAULT 0, -- grows with each rollback
+  -- What is cached of the index is valid for one generation; set it to gen_random_uuid() after mending rows by hand.
   generation uuid NOT NULL DEFAULT gen_random_uuid(),
   synced_at timestamptz,
   halted_at timestamptz,
@@ -36,10 +37,6 @@ CREATE TABLE staking.index_state (
   CHECK (num_nonnulls(finalised_number, finalised_hash, finalised_seconds) IN (0, 3)),
   CHECK (num_nonnulls(halted_at, halted_reason) IN (0, 2))
 );
-COMMENT ON COLUMN staking.index_state.head_number IS 'newest indexed block; at creation the block before the first one';
-COMMENT ON COLUMN staking.index_state.total IS 'sum of all balances at the head, in the smallest unit of the token';
-COMMENT ON COLUMN staking.index_state.rollbacks IS 'grows with each rollback';
-COMMENT ON COLUMN staking.index_state.generation IS 'what is cached of the index is valid for one generation; set it to gen_random_uuid() after mending rows by hand';
 
 CREATE TABLE staking.block (
   number bigint PRIMARY KEY,
@@ -52,27 +49,25 @@ CREATE TABLE staking.balance_change (
   wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
   block bigint NOT NULL,
   seconds bigint NOT NULL,
-  balance numeric(78, 0) NOT NULL CHECK (balance >= 0),
+  balance numeric(78, 0) NOT NULL CHECK (balance >= 0), -- at the end of the block, in the smallest unit of the token
   PRIMARY KEY (wallet, block)
 ) PARTITION BY RANGE (block);
-COMMENT ON COLUMN staking.balance_change.balance IS 'at the end of the block, in the smallest unit of the token';
 -- Rows arrive in the order of blocks, so a few kilobytes find those above a fork.
 CREATE INDEX balance_change_block ON staking.balance_change USING brin (block) WITH (pages_per_range = 32, autosummarize = on);
 CREATE TABLE staking.balance_change_1
-  (LIKE staking.balance_change INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING COMMENTS);
+  (LIKE staking.balance_change INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES);
 ALTER TABLE staking.balance_change ATTACH PARTITION staking.balance_change_1 FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 
 CREATE TABLE staking.balance_day (
   wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
-  day int NOT NULL,
+  day int NOT NULL, -- days since 1970-01-01 UTC
+  -- Lowest balance held in the day before the closing one, the one carried in included; null where the closing balance held all day.
   low numeric(78, 0) CHECK (low >= 0),
   closing numeric(78, 0) NOT NULL CHECK (closing >= 0),
   PRIMARY KEY (wallet, day) INCLUDE (low, closing)
 ) PARTITION BY RANGE (day);
-COMMENT ON COLUMN staking.balance_day.day IS 'days since 1970-01-01 UTC';
-COMMENT ON COLUMN staking.balance_day.low IS 'lowest balance held in the day before the closing one, the one carried in included; null where the closing balance held all day';
 CREATE TABLE staking.balance_day_1
-  (LIKE staking.balance_day INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING COMMENTS);
+  (LIKE staking.balance_day INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES);
 ALTER TABLE staking.balance_day ATTACH PARTITION staking.balance_day_1 FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 
 CREATE TABLE staking.day_total (
@@ -88,10 +83,8 @@ SELECT wallet, balance,
 FROM staking.balance_change
 WINDOW of_wallet AS (PARTITION BY wallet ORDER BY block);
 COMMENT ON VIEW staking.balance_interval IS 'half-open intervals [from, to); the newest of a wallet has no end';
-`;
 
-/** A transaction that repairs rows says so (`SET LOCAL lowmark.repair = 'on'`), and the guards of balance changes let it pass. */
-export const STAKING_GUARDS = `
+-- A transaction that repairs rows says so (\`SET LOCAL lowmark.repair = 'on'\`), and the guards of balance changes let it pass.
 CREATE FUNCTION staking.guard_added_changes() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   state staking.index_state;
@@ -136,14 +129,8 @@ CREATE TRIGGER removed AFTER DELETE ON staking.balance_change
   REFERENCING OLD TABLE AS removed FOR EACH STATEMENT WHEN (current_setting('lowmark.repair', true) IS DISTINCT FROM 'on')
   EXECUTE FUNCTION staking.guard_removed_changes();
 
-CREATE FUNCTION staking.refuse_edited_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'a balance change is never edited: remove it and everything above, and index again'
-    USING ERRCODE = 'integrity_constraint_violation';
-END $$;
-
 CREATE TRIGGER edited BEFORE UPDATE ON staking.balance_change
-  FOR EACH STATEMENT EXECUTE FUNCTION staking.refuse_edited_changes();
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change('a balance change is never edited: remove it and everything above, and index again');
 
 CREATE FUNCTION staking.guard_head() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -170,15 +157,11 @@ END $$;
 
 CREATE TRIGGER guard_head BEFORE UPDATE OF fence, head_number, head_hash, head_seconds ON staking.index_state
   FOR EACH ROW EXECUTE FUNCTION staking.guard_head();
-`;
 
-/**
- * The generation of the index: what was read of days that lie behind the head stays true as long as it is the same. It is
- * renewed by the database itself whenever something indexed may have been taken back, so that no program can forget it:
- * the row is made again, the head goes back or is replaced, balance changes are removed, or another leader starts (its
- * database may have been restored from a backup). Random, so that no two databases, and no two lives of one, share one.
- */
-export const STAKING_GENERATION = `
+-- The generation of the index: what was read of days that lie behind the head stays true as long as it is the same. It is renewed
+-- by the database itself whenever something indexed may have been taken back, so that no program can forget it: the row is made
+-- again, the head goes back or is replaced, balance changes are removed, or another leader starts (its database may have been
+-- restored from a backup). Random, so that no two databases, and no two lives of one, share one.
 CREATE FUNCTION staking.renew_generation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.generation := gen_random_uuid();
@@ -202,35 +185,30 @@ CREATE TRIGGER taken_back AFTER DELETE ON staking.balance_change
   FOR EACH STATEMENT EXECUTE FUNCTION staking.renew_generation_of_index();
 CREATE TRIGGER emptied AFTER TRUNCATE ON staking.balance_change
   FOR EACH STATEMENT EXECUTE FUNCTION staking.renew_generation_of_index();
-`;
 
-/** Prices; one that the indexer has read and does not use before an operator has accepted it; what operators have accepted. */
-export const STAKING_PRICES = `
+-- Prices; one that the indexer has read and does not use before an operator has accepted it; what operators have accepted.
 CREATE TABLE staking.price (
-  observed_at timestamptz NOT NULL,
+  observed_at timestamptz NOT NULL, -- when the source found the price
   source text NOT NULL,
   usd numeric NOT NULL CHECK (usd > 0 AND usd < 'Infinity'),
+  -- When it was last read from the source: the newest reading counts, also after a change of the source.
   read_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (observed_at, source)
 );
-COMMENT ON COLUMN staking.price.observed_at IS 'when the source found the price';
-COMMENT ON COLUMN staking.price.read_at IS 'when it was last read from the source: the newest reading counts, also after a change of the source';
 CREATE INDEX price_read_at ON staking.price (read_at DESC);
 
 CREATE TABLE staking.price_hold (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   since timestamptz NOT NULL DEFAULT clock_timestamp(),
   reason text NOT NULL CHECK (reason <> ''),
-  before_usd numeric CHECK (before_usd > 0 AND before_usd < 'Infinity'),
+  before_usd numeric CHECK (before_usd > 0 AND before_usd < 'Infinity'), -- the price that was in use when the hold began
   max_change numeric NOT NULL CHECK (max_change > 0 AND max_change < 'Infinity'),
-  usd numeric NOT NULL CHECK (usd > 0 AND usd < 'Infinity'),
+  usd numeric NOT NULL CHECK (usd > 0 AND usd < 'Infinity'), -- the newest reading
   observed_at timestamptz NOT NULL,
   source text NOT NULL,
   read_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE staking.price_hold IS 'while there is a row no price is used: written by the indexer, ended by a price near one that was accepted since';
-COMMENT ON COLUMN staking.price_hold.usd IS 'the newest reading';
-COMMENT ON COLUMN staking.price_hold.before_usd IS 'the price that was in use when the hold began';
 
 CREATE TABLE staking.price_acceptance (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -242,28 +220,26 @@ CREATE TABLE staking.price_acceptance (
 );
 COMMENT ON TABLE staking.price_acceptance IS 'figures that an operator has accepted, by the cli; never changed';
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON staking.price_acceptance
-  FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
-`;
+  FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 
-/** What came of comparing the index with the contract and with its own sums, and what is known to be wrong until it is repaired. */
-export const STAKING_AUDITS = `
+-- What came of comparing the index with the contract and with its own sums, and what is known to be wrong until it is repaired.
 CREATE TABLE staking.audit_run (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   started_at timestamptz NOT NULL,
   finished_at timestamptz NOT NULL,
-  result text NOT NULL CHECK (result IN ('ok', 'different', 'impossible')),
+  result text NOT NULL CHECK (result IN ('ok', 'different', 'impossible')), -- impossible: nothing is known about the balances, and reason says why
   reason text,
   block_number bigint CHECK (block_number >= 0),
   block_hash bytea CHECK (octet_length(block_hash) = 32),
   wallets bigint CHECK (wallets >= 0),
-  compared bigint CHECK (compared >= 0),
-  differences bigint CHECK (differences >= 0),
-  different jsonb CHECK (jsonb_typeof(different) = 'array'),
+  compared bigint CHECK (compared >= 0), -- wallets held against the contract; null where it tells no balances
+  differences bigint CHECK (differences >= 0), -- wallets that differ
+  different jsonb CHECK (jsonb_typeof(different) = 'array'), -- the first of them, with both figures as strings; the next run looks at them again
   indexed_total numeric(90, 0) CHECK (indexed_total >= 0 AND indexed_total < 'Infinity'),
-  contract_total numeric(90, 0) CHECK (contract_total >= 0 AND contract_total < 'Infinity'),
-  stored_total numeric(90, 0) CHECK (stored_total >= 0 AND stored_total < 'Infinity'),
-  closings_total numeric(90, 0) CHECK (closings_total >= 0 AND closings_total < 'Infinity'),
-  balances_total numeric(90, 0) CHECK (balances_total >= 0 AND balances_total < 'Infinity'),
+  contract_total numeric(90, 0) CHECK (contract_total >= 0 AND contract_total < 'Infinity'), -- null where the contract tells no total
+  stored_total numeric(90, 0) CHECK (stored_total >= 0 AND stored_total < 'Infinity'), -- the total of the index at its head
+  closings_total numeric(90, 0) CHECK (closings_total >= 0 AND closings_total < 'Infinity'), -- the sum of the newest closings of all wallets
+  balances_total numeric(90, 0) CHECK (balances_total >= 0 AND balances_total < 'Infinity'), -- the sum of the newest balances of all wallets
   CHECK ((reason IS NOT NULL) = (result = 'impossible')),
   CHECK (num_nonnulls(block_number, block_hash, wallets, differences, different, indexed_total, stored_total, closings_total,
     balances_total) = CASE result WHEN 'impossible' THEN 0 ELSE 9 END),
@@ -273,23 +249,14 @@ CREATE TABLE staking.audit_run (
       AND closings_total = stored_total AND balances_total = stored_total))
 );
 COMMENT ON TABLE staking.audit_run IS 'comparisons of the index with the contract by the indexer, of the last year; totals in the smallest unit of the token';
-COMMENT ON COLUMN staking.audit_run.result IS 'impossible: nothing is known about the balances, and reason says why';
-COMMENT ON COLUMN staking.audit_run.compared IS 'wallets held against the contract; null where it tells no balances';
-COMMENT ON COLUMN staking.audit_run.differences IS 'wallets that differ';
-COMMENT ON COLUMN staking.audit_run.different IS 'the first of them, with both figures as strings; the next run looks at them again';
-COMMENT ON COLUMN staking.audit_run.contract_total IS 'null where the contract tells no total';
-COMMENT ON COLUMN staking.audit_run.stored_total IS 'the total of the index at its head';
-COMMENT ON COLUMN staking.audit_run.closings_total IS 'the sum of the newest closings of all wallets';
-COMMENT ON COLUMN staking.audit_run.balances_total IS 'the sum of the newest balances of all wallets';
 CREATE INDEX audit_run_finished_at ON staking.audit_run (finished_at);
 
 CREATE TABLE staking.finding (
-  wallet bytea PRIMARY KEY CHECK (octet_length(wallet) IN (0, 20)),
+  wallet bytea PRIMARY KEY CHECK (octet_length(wallet) IN (0, 20)), -- empty: a sum differs, so that any wallet may be wrong
   found_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   found_by text NOT NULL CHECK (found_by <> '')
 );
 COMMENT ON TABLE staking.finding IS 'what a check found to be wrong, until it is repaired: the api does not answer about it';
-COMMENT ON COLUMN staking.finding.wallet IS 'empty: a sum differs, so that any wallet may be wrong';
 
 CREATE TABLE staking.doubtful_day (day int PRIMARY KEY);
 COMMENT ON TABLE staking.doubtful_day IS 'sealed days whose rows were repaired, until they are worked out again: the api does not answer about them';

@@ -12,22 +12,17 @@ CREATE TABLE webhooks.subscription (
   url text NOT NULL CHECK (length(url) BETWEEN 1 AND 2000),
   topics text[] NOT NULL CHECK (cardinality(topics) > 0
     AND topics <@ ARRAY['day.sealed', 'redemption.*', 'answers.corrected']),
-  stake_set text NOT NULL,
-  failures int NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  stake_set text NOT NULL, -- whose sealed days are told
+  failures int NOT NULL DEFAULT 0 CHECK (failures >= 0), -- attempts in a row that failed; counted up to a few
   paused_at timestamptz,
-  paused_because text CHECK (paused_because IN ('partner', 'operator', 'gone')),
+  paused_because text CHECK (paused_because IN ('partner', 'operator', 'gone')), -- gone: its address answered 410
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   rotated_at timestamptz,
-  removed_at timestamptz,
-  last_delivered_at timestamptz,
+  removed_at timestamptz, -- its rows are removed in pieces after that
+  last_delivered_at timestamptz, -- when an event was delivered last, to the second; null: none was
   CHECK (num_nonnulls(paused_at, paused_because) IN (0, 2))
 );
 COMMENT ON TABLE webhooks.subscription IS 'where a partner wants to be told of what';
-COMMENT ON COLUMN webhooks.subscription.stake_set IS 'whose sealed days are told';
-COMMENT ON COLUMN webhooks.subscription.failures IS 'attempts in a row that failed; counted up to a few';
-COMMENT ON COLUMN webhooks.subscription.paused_because IS 'gone: its address answered 410';
-COMMENT ON COLUMN webhooks.subscription.removed_at IS 'its rows are removed in pieces after that';
-COMMENT ON COLUMN webhooks.subscription.last_delivered_at IS 'when an event was delivered last, to the second; null: none was';
 CREATE INDEX subscription_partner ON webhooks.subscription (partner) WHERE removed_at IS NULL;
 
 CREATE TABLE webhooks.secret (
@@ -35,35 +30,28 @@ CREATE TABLE webhooks.secret (
   subscription uuid NOT NULL,
   ciphertext bytea NOT NULL,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  ends_at timestamptz
+  ends_at timestamptz -- it was replaced, and signs until then
 );
 COMMENT ON TABLE webhooks.secret IS 'what events are signed with, sealed under SECRETS_KEY; several are good while one replaces another';
-COMMENT ON COLUMN webhooks.secret.ends_at IS 'it was replaced, and signs until then';
 CREATE INDEX secret_subscription ON webhooks.secret (subscription);
 
 CREATE SEQUENCE webhooks.event_sequence AS bigint;
 -- No foreign keys: each row would lock that of its subscription.
 CREATE TABLE webhooks.event (
-  sequence bigint PRIMARY KEY DEFAULT 0,
-  id uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
+  sequence bigint PRIMARY KEY DEFAULT 0, -- of one lane in the order of the transactions: set by the trigger, under the lock of the lane
+  id uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(), -- webhook-id is msg_ and its hex digits; the same at each attempt
   subscription uuid NOT NULL,
   type text NOT NULL CHECK (type <> ''),
-  order_key text NOT NULL,
-  payload text NOT NULL CHECK (octet_length(payload) BETWEEN 2 AND 20480),
+  order_key text NOT NULL, -- events with the same one are sent one after the other; the wallet, or empty
+  payload text NOT NULL CHECK (octet_length(payload) BETWEEN 2 AND 20480), -- JSON, the bytes that are sent and signed
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'given-up')),
-  waiting_since timestamptz NOT NULL DEFAULT clock_timestamp(),
-  attempts int NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  waiting_since timestamptz NOT NULL DEFAULT clock_timestamp(), -- when it was made, or replayed
+  attempts int NOT NULL DEFAULT 0 CHECK (attempts >= 0), -- since then
   finished_at timestamptz,
   CHECK ((finished_at IS NULL) = (state = 'waiting'))
 );
 COMMENT ON TABLE webhooks.event IS 'the outbox: written with what it tells, sent until it is delivered or given up';
-COMMENT ON COLUMN webhooks.event.sequence IS 'of one lane in the order of the transactions: set by the trigger, under the lock of the lane';
-COMMENT ON COLUMN webhooks.event.id IS 'webhook-id is msg_ and its hex digits; the same at each attempt';
-COMMENT ON COLUMN webhooks.event.order_key IS 'events with the same one are sent one after the other; the wallet, or empty';
-COMMENT ON COLUMN webhooks.event.payload IS 'JSON, the bytes that are sent and signed';
-COMMENT ON COLUMN webhooks.event.waiting_since IS 'when it was made, or replayed';
-COMMENT ON COLUMN webhooks.event.attempts IS 'since then';
 CREATE INDEX event_waiting ON webhooks.event (subscription, order_key, sequence) WHERE state = 'waiting';
 CREATE INDEX event_since ON webhooks.event (created_at) WHERE state = 'waiting';
 CREATE INDEX event_log ON webhooks.event (subscription, sequence);
@@ -72,7 +60,7 @@ CREATE INDEX event_finished ON webhooks.event (finished_at) WHERE state <> 'wait
 CREATE TABLE webhooks.lane (
   subscription uuid NOT NULL,
   order_key text NOT NULL,
-  waiting int NOT NULL CHECK (waiting >= 0),
+  waiting int NOT NULL CHECK (waiting >= 0), -- how many of them wait
   next_attempt_at timestamptz NOT NULL,
   leased_until timestamptz,
   lease_owner uuid,
@@ -80,7 +68,6 @@ CREATE TABLE webhooks.lane (
   CHECK (num_nonnulls(leased_until, lease_owner) IN (0, 2))
 );
 COMMENT ON TABLE webhooks.lane IS 'the events of one subscription with one order key: who has its lease sends the oldest one';
-COMMENT ON COLUMN webhooks.lane.waiting IS 'how many of them wait';
 CREATE INDEX lane_due ON webhooks.lane (subscription, next_attempt_at) WHERE waiting > 0;
 CREATE INDEX lane_leased ON webhooks.lane (subscription) WHERE leased_until IS NOT NULL;
 
@@ -92,12 +79,10 @@ CREATE TABLE webhooks.attempt (
   status int CHECK (status BETWEEN 100 AND 999),
   error text CHECK (length(error) <= 300),
   duration_ms int NOT NULL CHECK (duration_ms >= 0),
-  request jsonb NOT NULL,
-  answer jsonb NOT NULL CHECK (octet_length(answer::text) <= 32768)
+  request jsonb NOT NULL, -- its headers
+  answer jsonb NOT NULL CHECK (octet_length(answer::text) <= 32768) -- its headers, and the beginning of its body
 );
 COMMENT ON TABLE webhooks.attempt IS 'each attempt at an event, with what was sent and answered';
-COMMENT ON COLUMN webhooks.attempt.request IS 'its headers';
-COMMENT ON COLUMN webhooks.attempt.answer IS 'its headers, and the beginning of its body';
 CREATE INDEX attempt_event ON webhooks.attempt (event, id);
 
 CREATE TABLE webhooks.told_day (
@@ -124,18 +109,12 @@ REVOKE ALL ON FUNCTION webhooks.queue_event FROM PUBLIC;
 CREATE TRIGGER queue BEFORE INSERT ON webhooks.event
   FOR EACH ROW EXECUTE FUNCTION webhooks.queue_event();
 
-CREATE FUNCTION webhooks.refuse_another_event() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'what an event tells is never changed' USING ERRCODE = 'integrity_constraint_violation';
-END $$;
 CREATE TRIGGER unchanged BEFORE UPDATE ON webhooks.event FOR EACH ROW
   WHEN ((NEW.sequence, NEW.id, NEW.subscription, NEW.type, NEW.order_key, NEW.payload, NEW.created_at)
     IS DISTINCT FROM (OLD.sequence, OLD.id, OLD.subscription, OLD.type, OLD.order_key, OLD.payload, OLD.created_at))
-  EXECUTE FUNCTION webhooks.refuse_another_event();
-`;
+  EXECUTE FUNCTION lowmark.refuse_change('what an event tells is never changed');
 
-/** Whichever program moves a redemption, with the rights of the owner: none of them has any on the outbox for it. */
-export const REDEMPTION_EVENTS = `
+-- Whichever program moves a redemption, with the rights of the owner: none of them has any on the outbox for it.
 CREATE FUNCTION webhooks.public_status(state text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN state = 'created' THEN 'initial' WHEN state IN ('claimed', 'reverted', 'failed') THEN state ELSE 'pending' END;
 REVOKE ALL ON FUNCTION webhooks.public_status FROM PUBLIC;

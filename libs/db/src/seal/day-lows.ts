@@ -1,6 +1,7 @@
 /** The lows of all wallets on a day, calculated from the index in the order of the wallets. */
 import { type Database, run } from '../connection/database.js';
 import { named, unnamed } from '../connection/named.js';
+import { walletsOf } from '../index-store/wallets-of.js';
 
 export interface WalletDayBytes {
   /** 20 bytes. */
@@ -27,17 +28,11 @@ interface LowRow {
 /** Wallets in a page: few enough to be garbage of the youngest generation, which keeps the heap small. */
 const PAGE_SIZE = 2000;
 
-// Steps from wallet to wallet, and to the newest row of each up to the day, both by the primary key. The time grows
-// with the number of wallets and of partitions up to the day, not with the wallets' days.
+// The newest row of each wallet up to the day, by the primary key. The time grows with the number of wallets and of
+// partitions up to the day, not with the wallets' days.
 const PAGE = named<{ after: Buffer; day: number; limit: number }>(
   'day_lows_page',
-  `WITH RECURSIVE every AS (
-      (SELECT wallet FROM staking.balance_day WHERE wallet > :after AND day <= :day ORDER BY wallet LIMIT 1)
-      UNION ALL
-      SELECT (SELECT d.wallet FROM staking.balance_day d
-        WHERE d.wallet > every.wallet AND d.day <= :day ORDER BY d.wallet LIMIT 1)
-      FROM every WHERE every.wallet IS NOT NULL
-    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+  `${walletsOf({ table: 'balance_day', where: 't.day <= :day' })}
     SELECT page.wallet, (CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END)::text AS low,
       d.closing::text AS closing
     FROM page
@@ -70,10 +65,7 @@ export class DayLows {
     private readonly pageSize = PAGE_SIZE,
   ) {}
 
-  /**
-   * All wallets with a change up to the day. Balances of a final day do not change between two pages.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
+  /** All wallets with a change up to the day. Balances of a final day do not change between two pages. */
   async *all(day: number): AsyncGenerator<WalletDayBytes> {
     let after: Buffer = Buffer.alloc(0);
     for (;;) {
@@ -85,10 +77,7 @@ export class DayLows {
     }
   }
 
-  /**
-   * The sum of all balances at the end of the day, as the index stored it.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
+  /** The sum of all balances at the end of the day, as the index stored it. */
   async total(day: number): Promise<bigint> {
     const [row] = await this.database.query<{ total: string }>(TOTAL({ day }));
     return BigInt(row?.total ?? 0);

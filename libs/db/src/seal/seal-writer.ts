@@ -14,6 +14,7 @@ import {
   type SealedDayRow,
   SealOutdatedError,
 } from './sealed-day.js';
+import { BY_DAY } from './sealed-day-store.js';
 import { LEAVES_IN_CHUNK, NODES_IN_CHUNK } from './sealed-list-store.js';
 
 /** The state of the index when the work on a day began. */
@@ -58,11 +59,6 @@ export interface SealOutcome {
 const BASIS = named<{ fence: bigint }>(
   'seal_basis',
   'SELECT generation FROM staking.index_state WHERE fence = :fence',
-);
-
-const NEWEST_OF_DAY = named<{ day: number }>(
-  'seal_newest_of_day',
-  `SELECT ${SEALED_COLUMNS} FROM staking.sealed_day s WHERE day = :day ORDER BY revision DESC LIMIT 1`,
 );
 
 const INSERT = named<Record<string, unknown>>(
@@ -125,10 +121,7 @@ export class SealWriter {
   /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
-  /**
-   * The basis for the work on a day; undefined where another process is the leader.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
+  /** The basis for the work on a day; undefined where another process is the leader. */
   async basis(fence: bigint): Promise<IndexSnapshotRef | undefined> {
     const [row] = await this.database.query<{ generation: string }>(BASIS({ fence }));
     return row && { fence, generation: row.generation };
@@ -142,7 +135,7 @@ export class SealWriter {
   async seal({ basis, content, lists }: SealRequest): Promise<SealOutcome> {
     const { day, block } = content;
     return this.database.transaction(async (client) => {
-      const [row] = await run<SealedDayRow>(client, NEWEST_OF_DAY({ day }));
+      const [row] = await run<SealedDayRow>(client, BY_DAY({ day }));
       const before = row && sealedDayOf(row);
       const isSame = before?.root === content.root && before.blockHash === block.hash;
       const sealed = isSame ? before : await insert(client, content, before);

@@ -3,7 +3,7 @@ import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type SealedDay, SEALED_COLUMNS, sealedDayOf, type SealedDayRow } from './sealed-day.js';
 
-const BY_DAY = named<{ day: number }>(
+export const BY_DAY = named<{ day: number }>(
   'sealed_day',
   `SELECT ${SEALED_COLUMNS} FROM staking.sealed_day s WHERE day = :day ORDER BY revision DESC LIMIT 1`,
 );
@@ -59,10 +59,7 @@ export class SealedDayStore {
   /** @param database of the stake set */
   constructor(protected readonly database: Database) {}
 
-  /**
-   * The newest revision of a day; undefined where the day is not sealed.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
+  /** The newest revision of a day; undefined where the day is not sealed. */
   async byDay(day: number): Promise<SealedDay | undefined> {
     const [row] = await this.database.query<SealedDayRow>(BY_DAY({ day }));
     return row && sealedDayOf(row);

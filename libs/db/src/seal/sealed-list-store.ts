@@ -58,7 +58,7 @@ export class SealedListStore {
   /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
-  /** Whether the lists of a day are kept. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Whether the lists of a day are kept. */
   async has({ day, revision }: Revision): Promise<boolean> {
     const [row] = await this.database.query<{ is: boolean }>(HAS_LIST({ day, revision }));
     return row?.is === true;

@@ -166,7 +166,6 @@ export class SnapshotStore {
   /**
    * Reads by one statement, in one round trip, from one state of the index.
    * @returns undefined where there is no index yet
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
     const rows = await this.database.query<SnapshotRow>(statementFor(asked));
@@ -179,7 +178,6 @@ export class SnapshotStore {
   /**
    * Like `read`, for one window of many different wallets. The sink gets the days piece by piece, in the order asked.
    * @param begin makes the sink, once the state is known
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async readWindow<S extends WindowSink>(
     wallets: readonly Address[],
@@ -200,7 +198,7 @@ export class SnapshotStore {
     return read;
   }
 
-  /** Like `read`, for a page of a wallet's changes. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Like `read`, for a page of a wallet's changes. */
   async readHistory({ wallet, after, limit }: AskedHistory): Promise<HistoryRead | undefined> {
     const bytes = addressBytes(wallet);
     const [row] = await this.database.query<{ state: string; changes: string | null }>(

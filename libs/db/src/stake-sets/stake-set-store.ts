@@ -11,10 +11,7 @@ const NAMES: Statement = {
 export class StakeSetStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * The names of all stake sets, the default one first, the others in alphabetical order.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
+  /** The names of all stake sets, the default one first, the others in alphabetical order. */
   async names(): Promise<string[]> {
     const rows = await this.database.query<{ name: string }>(NAMES);
     return [DEFAULT_STAKE_SET, ...rows.map(({ name }) => name)];

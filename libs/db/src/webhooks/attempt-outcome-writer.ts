@@ -47,56 +47,46 @@ export interface AttemptEnd {
 export const FAILING = 5;
 
 /**
- * Writes the outcome of an attempt even where its process has lost the lease. Only the holder of the lease sets when
- * the lane is due again. Where two processes deliver the same event, one of them ends it.
+ * Writes the outcomes of attempts in different lanes, even if their process has lost the leases, and returns the events
+ * that were written. Only the holder of a lease sets when the lane is due again. If two processes deliver the same
+ * event, one of them ends it. Events are locked before lanes, like by the statement that replays them.
  */
-const END = named<Record<string, unknown>>(
-  'webhook_attempt_end',
-  `WITH ended AS (
-      UPDATE webhooks.event SET attempts = attempts + 1, state = :state, finished_at = CASE WHEN :state <> 'waiting' THEN clock_timestamp() END
-      WHERE sequence = :sequence::bigint AND state = 'waiting' RETURNING state
-    ), noted AS (
-      INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
-      VALUES (:sequence::bigint, :at, :outcome, :status::int, :error, :durationMs, :request::jsonb, :answer::jsonb)
-    )
-    UPDATE webhooks.lane SET waiting = waiting - (SELECT count(*) FROM ended WHERE state <> 'waiting'),
-      next_attempt_at = CASE WHEN lease_owner = :owner::uuid THEN coalesce(:nextAttemptAt::timestamptz, now()) ELSE next_attempt_at END,
-      leased_until = CASE WHEN lease_owner = :owner::uuid THEN NULL ELSE leased_until END,
-      lease_owner = nullif(lease_owner, :owner::uuid)
-    WHERE subscription = :subscription::uuid AND order_key = :orderKey RETURNING waiting`,
-);
+function endStatement(name: string, ofHeldRows: '' | 'SKIP LOCKED') {
+  return named<{ ends: string }>(
+    name,
+    `WITH held AS MATERIALIZED (
+        SELECT g.*, l.subscription, l.order_key
+        FROM jsonb_to_recordset(:ends::jsonb) AS g(sequence bigint, owner uuid, at timestamptz, outcome text, status int, error text,
+            "durationMs" int, request jsonb, answer jsonb, state text, "nextAttemptAt" timestamptz)
+          JOIN webhooks.event e ON e.sequence = g.sequence
+          JOIN webhooks.lane l ON l.subscription = e.subscription AND l.order_key = e.order_key
+        FOR UPDATE OF e, l ${ofHeldRows}
+      ), ended AS (
+        UPDATE webhooks.event e SET attempts = e.attempts + 1, state = held.state,
+          finished_at = CASE WHEN held.state <> 'waiting' THEN clock_timestamp() END
+        FROM held WHERE e.sequence = held.sequence AND e.state = 'waiting' RETURNING e.sequence, e.state
+      ), noted AS (
+        INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
+        SELECT sequence, at, outcome, status, error, "durationMs", request, answer FROM held ORDER BY at
+      ), moved AS (
+        UPDATE webhooks.lane l SET waiting = l.waiting - (ended.state IS NOT NULL AND ended.state <> 'waiting')::int,
+          next_attempt_at = CASE WHEN l.lease_owner = held.owner THEN coalesce(held."nextAttemptAt", now()) ELSE l.next_attempt_at END,
+          leased_until = CASE WHEN l.lease_owner = held.owner THEN NULL ELSE l.leased_until END,
+          lease_owner = nullif(l.lease_owner, held.owner)
+        FROM held LEFT JOIN ended ON ended.sequence = held.sequence
+        WHERE l.subscription = held.subscription AND l.order_key = held.order_key
+      )
+      SELECT sequence FROM held`,
+  );
+}
 
+/** For one outcome: waits for its rows. */
+const END = endStatement('webhook_attempt_end', '');
 /**
- * Like END, for many outcomes of different lanes. Leaves out rows that another transaction holds, and
- * returns the events that were written. The statement never waits for a row while it holds others, so it
- * cannot be part of a deadlock.
+ * For many outcomes: leaves out rows that another transaction holds. It never waits for a row while it holds others, so
+ * that it cannot be part of a deadlock.
  */
-const END_MANY = named<{ ends: string }>(
-  'webhook_attempts_end',
-  `WITH held AS MATERIALIZED (
-      SELECT g.*, l.subscription, l.order_key
-      FROM jsonb_to_recordset(:ends::jsonb) AS g(sequence bigint, owner uuid, at timestamptz, outcome text, status int, error text,
-          "durationMs" int, request jsonb, answer jsonb, state text, "nextAttemptAt" timestamptz)
-        JOIN webhooks.event e ON e.sequence = g.sequence
-        JOIN webhooks.lane l ON l.subscription = e.subscription AND l.order_key = e.order_key
-      FOR UPDATE OF e, l SKIP LOCKED
-    ), ended AS (
-      UPDATE webhooks.event e SET attempts = e.attempts + 1, state = held.state,
-        finished_at = CASE WHEN held.state <> 'waiting' THEN clock_timestamp() END
-      FROM held WHERE e.sequence = held.sequence AND e.state = 'waiting' RETURNING e.sequence, e.state
-    ), noted AS (
-      INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
-      SELECT sequence, at, outcome, status, error, "durationMs", request, answer FROM held ORDER BY at
-    ), moved AS (
-      UPDATE webhooks.lane l SET waiting = l.waiting - (ended.state IS NOT NULL AND ended.state <> 'waiting')::int,
-        next_attempt_at = CASE WHEN l.lease_owner = held.owner THEN coalesce(held."nextAttemptAt", now()) ELSE l.next_attempt_at END,
-        leased_until = CASE WHEN l.lease_owner = held.owner THEN NULL ELSE l.leased_until END,
-        lease_owner = nullif(l.lease_owner, held.owner)
-      FROM held LEFT JOIN ended ON ended.sequence = held.sequence
-      WHERE l.subscription = held.subscription AND l.order_key = held.order_key
-    )
-    SELECT sequence FROM held`,
-);
+const END_MANY = endStatement('webhook_attempts_end', 'SKIP LOCKED');
 
 const FAILURES = `least(${FAILING}, CASE WHEN :delivered::boolean THEN 0 ELSE failures END + :failed::int)`;
 
@@ -194,10 +184,7 @@ export class AttemptOutcomeWriter {
   /** Never rejects: errors go to the caller of `add`. */
   private async writeAlone(one: Waiting): Promise<void> {
     try {
-      const { request, answer, ...values } = valuesOf(one.end);
-      const json = { request: JSON.stringify(request), answer: JSON.stringify(answer) };
-      const { subscription, orderKey } = one.end.event;
-      await this.database.query(END({ ...values, ...json, subscription, orderKey }));
+      await this.database.query(END({ ends: JSON.stringify([valuesOf(one.end)]) }));
       await this.count([one]);
       one.written();
     } catch (error) {

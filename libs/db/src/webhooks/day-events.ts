@@ -48,7 +48,6 @@ export class DayEvents {
   /**
    * Writes the events of all days that have none yet, unless another process is doing so.
    * @returns number of events that were written
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async tell(): Promise<number> {
     const { set } = this;

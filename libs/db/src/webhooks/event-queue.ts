@@ -107,7 +107,6 @@ export class EventQueue {
     this.ends = new AttemptOutcomeWriter(database);
   }
 
-  /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async lease({ dueBy, ...lease }: LaneLease): Promise<DueEvent[]> {
     const lanes = await this.database.query<{ subscription: string; orderKey: string }>(
       LEASE({ ...lease, dueBy: dueBy ?? null }),

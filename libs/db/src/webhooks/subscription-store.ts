@@ -91,7 +91,7 @@ type Work<T> = (client: PoolClient, before: WebhookSubscription) => Promise<T>;
 export class SubscriptionStore {
   constructor(private readonly database: Database) {}
 
-  /** Oldest first. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Oldest first. */
   async list(partnerId: PartnerId): Promise<WebhookSubscription[]> {
     return this.database.query<WebhookSubscription & object>(LIST({ partnerId }));
   }

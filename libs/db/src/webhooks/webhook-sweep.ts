@@ -66,7 +66,6 @@ export class WebhookSweep {
   /**
    * Deletes in batches, until nothing is left or the signal is aborted.
    * @returns number of rows
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async run(keptDays: number, signal: AbortSignal): Promise<number> {
     let total = 0;

@@ -5,6 +5,7 @@ import {
   type ReadRows,
   type RedemptionHistory,
   RedemptionMissingError,
+  RedemptionPages,
   RedemptionViews,
 } from '#libs/db';
 import {
@@ -38,7 +39,12 @@ export async function searchRedemptions(
   database: Database,
   question: RedemptionQuestion,
 ): Promise<FoundRedemptions> {
-  const { found, unreadable } = await new RedemptionViews(database).search(question);
+  const { limit, first } = question;
+  const pages = new RedemptionPages(database);
+  const { found, unreadable } =
+    first === 'newest'
+      ? await pages.newest(question, { limit })
+      : await pages.longest(question, limit);
   const names = await new PartnerStore(database).names(
     found.map(({ redemption }) => redemption.partner),
   );

@@ -22,13 +22,13 @@ export async function registerPartner(
   };
   const terms = { name, rate: 20, burst: 100, credential };
   const { partnerId } = await new PartnerStore(database).create(terms);
-  await new CallbackStore(database).set(partnerId, {
+  await new CallbackStore(database).change(partnerId, () => ({
     key,
     secretCiphertext: keyRing.seal(secret, hashApiKey(key)),
     usdPerPoint: parseDecimal('0.01'),
     confirms: true,
     capabilities: [],
     ...callback,
-  });
+  }));
   return partnerId;
 }

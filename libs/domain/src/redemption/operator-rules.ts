@@ -210,9 +210,13 @@ function refuseBeforeVaultAsked(
   return isPayable ? refuse('vault-not-asked') : undefined;
 }
 
-/** Rule F: no redemption is reverted from `authorised` without dead evidence. */
+/**
+ * Rule F: no redemption is reverted from `authorised` without dead evidence. Evidence from before the note of a restore
+ * counts: `refuseBeforeVaultAsked` waits for a voucher that the ledger lacks, and a revert asks the vault again.
+ */
 function requireRevertible(redemption: Redemption): Refusal | undefined {
-  return redemption.resume === 'reverting' && mayRestore(redemption)
+  return redemption.resume === 'reverting' &&
+    mayRestore({ ...redemption, lostVoucherUntilSeconds: null })
     ? undefined
     : refuse('not-restorable');
 }

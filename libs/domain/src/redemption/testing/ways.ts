@@ -177,7 +177,16 @@ export function unplannedWays(): Way[] {
     'planned since, a lost voucher may be open',
     ['attention', 'operator-restored'],
     { redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() } },
-    '!not-restorable',
+    '!vault-not-asked',
+  );
+  way(
+    'planned since, none can be open',
+    ['attention', 'operator-restored'],
+    {
+      redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() },
+      context: { nowMs: START_MS + 3 * 3_600_000 },
+    },
+    'reverted',
   );
   return ways;
 }

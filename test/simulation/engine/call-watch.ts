@@ -4,6 +4,9 @@ import { type Redemption, type UuidV7 } from '#libs/domain';
 import { type SimulatedPartner, type Visit } from './partner.js';
 import { type WorldState } from './world-state.js';
 
+/** With one endpoint, the deadline must have passed by our clock for as long. */
+const ALONE_SECONDS = 300;
+
 export class CallWatch {
   private readonly requestIds = new Set<string>();
   /** Calls that move points, by their request ids. */
@@ -63,9 +66,14 @@ export class CallWatch {
       this.world.deviate('a call to another partner', id);
     }
     if (call?.step !== 'revert') return;
-    const { chain } = this.world;
+    const { chain, scheduler, nodes } = this.world;
     const status = chain.statusOf(vaultIdOf(id), chain.final.number);
     const deadline = row.plan?.deadlineSeconds ?? 0;
+    const marginSeconds = nodes.length === 1 ? ALONE_SECONDS : 0;
+    const endsMs = (deadline + marginSeconds) * 1000;
+    if (status === 'none' && deadline > 0 && scheduler.wallMs() <= endsMs) {
+      this.world.deviate('rule F: points go back before the deadline by our own clock', id);
+    }
     const isDead = status === 'cancelled' || (status === 'none' && chain.final.seconds > deadline);
     if (!isDead) {
       this.world.deviate(

@@ -15,6 +15,8 @@ export const TOKEN = `0x${'70'.repeat(20)}` as Address;
 export const TO_FINALITY = 2;
 const BLOCK_SECONDS = 12;
 const LONG_GAP_SECONDS = 60;
+/** Age of the chain when a world begins. */
+const AGE_SECONDS = 600;
 
 type Hex = `0x${string}`;
 export type VaultStatus = 'none' | 'claimed' | 'cancelled';
@@ -53,7 +55,8 @@ export interface Block {
 }
 
 export interface ChainOptions {
-  readonly startSeconds: number;
+  /** The clock of those who make blocks. */
+  readonly nowSeconds: () => number;
   /** Tokens of the vault, in the smallest unit. */
   readonly funds: bigint;
   /** Whether the block hashes are those of Ethereum's headers. */
@@ -72,14 +75,18 @@ export class SimulatedChain {
   private forks = 0;
 
   constructor(private readonly options: ChainOptions) {
-    this.append(options.startSeconds, []);
-    for (let block = 1; block <= TO_FINALITY + 1; block++) {
-      this.append(options.startSeconds + block * BLOCK_SECONDS, []);
+    const startSeconds = options.nowSeconds() - AGE_SECONDS;
+    for (let block = 0; block <= TO_FINALITY + 1; block++) {
+      this.append(startSeconds + block * BLOCK_SECONDS, []);
     }
   }
 
   get latest(): Block {
     return this.at(this.blocks.length - 1);
+  }
+
+  get nowSeconds(): number {
+    return this.options.nowSeconds();
   }
 
   get final(): Block {
@@ -103,7 +110,8 @@ export class SimulatedChain {
   }
 
   /** Mines the blocks that are due. Transactions that wait go into the newest one. */
-  advance(nowSeconds: number): void {
+  advance(): void {
+    const nowSeconds = this.options.nowSeconds();
     const passed = nowSeconds - this.latest.seconds;
     if (passed < BLOCK_SECONDS) return;
     if (passed > LONG_GAP_SECONDS) {

@@ -73,6 +73,7 @@ export class Fleet {
       rpcFaultsPerMille: isStormy(plan.rpcFaultsPerMille),
       databaseFaultsPerMille: isStormy(plan.databaseFaultsPerMille),
       leaseMs: plan.leaseMs,
+      clockAheadMs: plan.clocks.workersMs[this.started % plan.workers] ?? 0,
       onLease: (what, id) => {
         this.seeLease(name, what, id);
       },

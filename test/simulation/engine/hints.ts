@@ -43,15 +43,17 @@ export class Hints {
   /** The sweep of each second, without the seconds in which nothing is due. */
   hintWhenDue(): void {
     const nowMs = this.world.scheduler.nowMs();
+    // By the clock that is ahead of the others.
+    const aheadMs = Math.max(...this.world.plan.clocks.workersMs);
     let dueMs = Infinity;
     const see = (atMs: number | null, untilMs: number): void => {
-      if (atMs !== null) dueMs = Math.min(dueMs, Math.max(atMs, untilMs));
+      if (atMs !== null) dueMs = Math.min(dueMs, Math.max(atMs - aheadMs, untilMs));
     };
     for (const { redemption, lease } of this.world.ledger.tables.redemptions.values()) {
-      see(redemption.nextActionAtMs, lease?.untilMs ?? 0);
+      see(redemption.nextActionAtMs, this.freeMs(lease));
     }
     for (const { delivery, lease } of this.world.ledger.tables.deliveries.values()) {
-      see(delivery.nextActionAtMs, lease?.untilMs ?? 0);
+      see(delivery.nextActionAtMs, this.freeMs(lease));
     }
     if (dueMs === Infinity) return;
     const atMs = Math.max(dueMs, this.lastHintMs + HINT_AGAIN_MS, nowMs + 1);
@@ -68,5 +70,10 @@ export class Hints {
       this.hint();
     }, atMs - nowMs);
     this.hintTimer = { timer, atMs };
+  }
+
+  /** When a lease ends, by the clock of the world. */
+  private freeMs(lease: { readonly untilMs: number } | null): number {
+    return lease === null ? 0 : lease.untilMs - this.world.plan.clocks.databaseMs;
   }
 }

@@ -66,7 +66,6 @@ export class SimulatedNode {
   constructor(
     readonly name: string,
     private readonly chain: SimulatedChain,
-    private readonly nowSeconds: () => number,
   ) {}
 
   get url(): string {
@@ -75,7 +74,7 @@ export class SimulatedNode {
 
   /** @param body of a batch; @returns that of its answer */
   answer(body: string): string {
-    this.chain.advance(this.nowSeconds());
+    this.chain.advance();
     const calls = JSON.parse(body) as RpcCall[];
     return JSON.stringify(
       calls.map(({ id, method, params }) => {

@@ -25,7 +25,7 @@ export class Operator {
       const partner = this.world.partners.get(redemption.partner);
       if (partner === undefined) continue;
       // The chain has made blocks meanwhile, whether or not a node was asked.
-      this.world.chain.advance(Math.floor(this.world.scheduler.nowMs() / 1000));
+      this.world.chain.advance();
       const commands = truthful(redemption, partner, mayRetry);
       if (commands.length > 0)
         this.command(stored, partner, this.world.choices.pick('command', commands));

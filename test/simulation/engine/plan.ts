@@ -45,10 +45,19 @@ export interface PartnerPlan {
   readonly isSlow: boolean;
 }
 
+/** Clocks minus that of the world, in milliseconds. */
+export interface Clocks {
+  /** Of the machines of the workers. */
+  readonly workersMs: readonly number[];
+  readonly databaseMs: number;
+  readonly chainMs: number;
+}
+
 export interface WorldPlan {
   readonly partners: readonly PartnerPlan[];
   readonly wallets: readonly WalletPlan[];
   readonly workers: number;
+  readonly clocks: Clocks;
   /** Endpoints of the chain: one, or two. */
   readonly nodes: number;
   readonly lies: boolean;
@@ -94,6 +103,9 @@ const MOODS: readonly (readonly FaultName[])[] = [
   ['answer replayed', 'answers swapped', 'copied'],
 ];
 
+const OUR_CLOCKS_MS = [0, 2_000, -2_000, 30_000, -30_000];
+const CHAIN_CLOCKS_MS = [0, 10_000, -10_000, 60_000, 250_000];
+
 /** Tokens for a point, in the smallest unit. */
 export const TOKENS_PER_POINT = 10n;
 const MOST_POINTS = 100;
@@ -110,11 +122,13 @@ export function worldPlan(choices: Choices): WorldPlan {
     const isTight = choices.weighted('budget', [3, 1]) === 1;
     return isTight ? BigInt(choices.between('budget', 50, 150)) * TOKENS_PER_POINT : most;
   };
+  const workers = 1 + choices.weighted('workers', [2, 5]);
   const isStormy = choices.weighted('calm', [1, 3]) === 1;
   return {
     partners: Array.from({ length: partners }, (_, index) => partnerPlan(choices, index)),
     wallets: Array.from({ length: wallets }, (_, index) => walletPlan(choices, index, partners)),
-    workers: 1 + choices.weighted('workers', [2, 5]),
+    workers,
+    clocks: clocksOf(choices, workers),
     nodes,
     lies: nodes === 2 && choices.weighted('lies', [2, 1]) === 1,
     hasProvableHeaders: choices.weighted('headers', [9, 1]) === 1,
@@ -130,6 +144,17 @@ export function worldPlan(choices: Choices): WorldPlan {
     partnerDailyTokens: tight(10n ** 9n),
     walletDailyTokens: tight(10n ** 9n),
     stormSteps: choices.pick('storm', [300, 600, 1200]),
+  };
+}
+
+/** Our machines differ by a minute at most; a final block may be five minutes ahead of each of them. */
+function clocksOf(choices: Choices, workers: number): Clocks {
+  const areRight = choices.weighted('clocks', [2, 1]) === 0;
+  const ours = (): number => choices.pick('clocks', areRight ? [0] : OUR_CLOCKS_MS);
+  return {
+    workersMs: Array.from({ length: workers }, ours),
+    databaseMs: ours(),
+    chainMs: choices.pick('clocks', areRight ? [0] : CHAIN_CLOCKS_MS),
   };
 }
 

@@ -161,8 +161,7 @@ export class Players {
     isFirst: boolean,
   ): void {
     const manner = this.world.plan.wallets.find((one) => one.wallet === wallet)?.claims ?? 'never';
-    const nowMs = this.world.scheduler.nowMs();
-    const leftMs = transaction.deadlineSeconds * 1000 - nowMs;
+    const leftMs = (transaction.deadlineSeconds - this.world.chain.nowSeconds) * 1000;
     const after: Readonly<Record<string, readonly number[]>> = {
       soon: [1_000],
       never: [],
@@ -176,7 +175,7 @@ export class Players {
       setTimeout(() => {
         this.world.scheduler.note(`${wallet.slice(-4)} sends a claim`);
         this.world.chain.submit(transaction);
-        this.world.chain.advance(Math.floor(this.world.scheduler.nowMs() / 1000));
+        this.world.chain.advance();
       }, ms);
     }
   }

@@ -61,6 +61,7 @@ export interface WorkerParts {
   readonly keyRing: KeyRing;
   readonly walletDailyTokenBudget: Decimal;
   readonly leaseMs: number;
+  readonly clockAheadMs: number;
   readonly rpcFaultsPerMille: () => number;
   readonly databaseFaultsPerMille: () => number;
   /** Gets what a lease must prevent. */
@@ -79,9 +80,8 @@ export class SimulatedWorker {
     name: string,
     private readonly parts: WorkerParts,
   ) {
-    this.process = parts.scheduler.start(name, () => {
-      void this.main();
-    });
+    const main = (): void => void this.main();
+    this.process = parts.scheduler.start(name, main, parts.clockAheadMs);
   }
 
   private async main(): Promise<void> {

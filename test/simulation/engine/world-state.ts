@@ -1,6 +1,5 @@
 /** What the parts of one simulated world share. */
 import { type PartnerId } from '#libs/domain';
-import { systemClock } from '#libs/platform';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { type Choices, DeviationError, type Scheduler } from '../kernel/index.js';
 import { SimulatedChain } from './chain.js';
@@ -11,14 +10,12 @@ import { type WorldPlan, worldPlan } from './plan.js';
 
 export const EVIDENCE = EvidenceKeys.parse(Buffer.alloc(32, 0xe5).toString('base64'));
 export const KEY_RING = KeyRing.parse(Buffer.alloc(32, 7).toString('base64'));
-/** Age of the chain when a world begins. */
-const CHAIN_SECONDS = 600;
 
 export class WorldState {
   readonly plan: WorldPlan;
-  readonly ledger = new MemoryLedger(systemClock);
+  readonly ledger: MemoryLedger;
   /** The ledger's redemptions, without a seam, as the service with its keys reads them. */
-  readonly redemptions = new MemoryRedemptionStore(this.ledger, EVIDENCE);
+  readonly redemptions: MemoryRedemptionStore;
   readonly chain: SimulatedChain;
   readonly nodes: readonly SimulatedNode[];
   /** By the service's id. */
@@ -36,13 +33,12 @@ export class WorldState {
     readonly scheduler: Scheduler,
   ) {
     this.plan = worldPlan(choices);
-    const { funds, hasProvableHeaders, nodes, partners } = this.plan;
-    const nowSeconds = () => Math.floor(scheduler.nowMs() / 1000);
-    const startSeconds = nowSeconds() - CHAIN_SECONDS;
-    this.chain = new SimulatedChain({ startSeconds, funds, hasProvableHeaders });
-    this.nodes = ['a', 'b']
-      .slice(0, nodes)
-      .map((name) => new SimulatedNode(name, this.chain, nowSeconds));
+    const { funds, hasProvableHeaders, nodes, partners, clocks } = this.plan;
+    this.ledger = new MemoryLedger({ nowMs: () => scheduler.nowMs() + clocks.databaseMs });
+    this.redemptions = new MemoryRedemptionStore(this.ledger, EVIDENCE);
+    const nowSeconds = () => Math.floor((scheduler.nowMs() + clocks.chainMs) / 1000);
+    this.chain = new SimulatedChain({ nowSeconds, funds, hasProvableHeaders });
+    this.nodes = ['a', 'b'].slice(0, nodes).map((name) => new SimulatedNode(name, this.chain));
     const around = {
       nowMs: () => scheduler.nowMs(),
       later: (ms: number, what: () => void) => void setTimeout(what, ms),

@@ -200,7 +200,7 @@ function replaceSignals(replace: Replace): void {
 
 function replaceClocks(replace: Replace): void {
   const RealDate = Date;
-  const now = (): number => world()?.nowMs() ?? RealDate.now();
+  const now = (): number => world()?.wallMs() ?? RealDate.now();
   const SimulatedDate = new Proxy(RealDate, {
     construct: (target, values: unknown[], newTarget) =>
       Reflect.construct(target, values.length === 0 ? [now()] : values, newTarget) as Date,

@@ -40,7 +40,11 @@ export interface WorldAction {
 export class SimulatedProcess {
   isAlive = true;
 
-  constructor(readonly name: string) {}
+  /** @param clockAheadMs its wall clock minus that of the world */
+  constructor(
+    readonly name: string,
+    readonly clockAheadMs = 0,
+  ) {}
 }
 
 export interface RunLimits {
@@ -108,9 +112,14 @@ export class Scheduler {
     this.random = seededRandom(seedOf(choices.seed, 'random'));
   }
 
-  /** The wall clock, Unix time in milliseconds. */
+  /** The wall clock of the world, Unix time in milliseconds. */
   nowMs(): number {
     return this.options.startMs + this.elapsedMs + this.leaptMs;
+  }
+
+  /** The wall clock of the process that the running code belongs to. */
+  wallMs(): number {
+    return this.nowMs() + (this.process?.clockAheadMs ?? 0);
   }
 
   /** The clock of the timers, in milliseconds from the beginning. */
@@ -128,8 +137,8 @@ export class Scheduler {
   }
 
   /** Runs the main function of a new process. What it throws is left to the main function. */
-  start(name: string, main: () => void): SimulatedProcess {
-    const process = new SimulatedProcess(name);
+  start(name: string, main: () => void, clockAheadMs = 0): SimulatedProcess {
+    const process = new SimulatedProcess(name, clockAheadMs);
     this.note(`${name} starts`);
     this.within(process, main);
     return process;

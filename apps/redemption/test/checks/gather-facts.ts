@@ -1,4 +1,4 @@
-/** Reads from the database and the chain how each redemption ended; the partners' books are in memory. */
+/** Reads from the database and the chain how each redemption ended; the partner's books are in memory. */
 import { redemptionIdOf, VaultReader, RpcPool } from '#libs/chain';
 import { type Database } from '#libs/db';
 import {
@@ -9,7 +9,7 @@ import {
 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type VaultBench } from '#libs/testing';
-import { type ChaosPartner } from '../partner/chaos-partner.js';
+import { type FailingPartner } from '../partner/failing-partner.js';
 import { type ClaimFact, type RedemptionFacts } from './redemption-facts.js';
 
 interface FactRow {
@@ -41,15 +41,6 @@ const ROWS = {
       c.state AS confirmation_state, c.payload
     FROM redemption.redemption r LEFT JOIN redemption.confirmation c ON c.redemption_id = r.id ORDER BY r.id`,
 };
-const FINAL = {
-  text: `SELECT id, md5(r::text) AS hash FROM redemption.redemption r WHERE state IN ('claimed', 'reverted', 'failed')`,
-};
-
-/** The rows that are final now, by id. */
-export async function finalRows(database: Database): Promise<Map<string, string>> {
-  const rows = await database.query<{ id: string; hash: string }>(FINAL);
-  return new Map(rows.map(({ id, hash }) => [id, hash]));
-}
 
 export interface VaultFacts {
   readonly finalised: BlockRef;
@@ -79,37 +70,20 @@ export async function vaultFacts({ chain, vault }: VaultBench): Promise<VaultFac
   return { finalised, claims, cancellations };
 }
 
-export interface Books {
-  /** By the id that the service has for the partner. */
-  readonly partners: ReadonlyMap<string, ChaosPartner>;
-  copiesOf(redemptionId: string): number;
-  /** The rows as they were when first seen final. */
-  readonly firstFinal: ReadonlyMap<string, string>;
-}
-
 export async function gatherFacts(
   database: Database,
   vault: VaultFacts,
-  books: Books,
+  partner: FailingPartner,
 ): Promise<RedemptionFacts[]> {
   const rows = await database.query<FactRow>(ROWS);
-  const lastFinal = await finalRows(database);
-  return rows.map((row) => factsOf(row, vault, { books, lastFinal }));
+  return rows.map((row) => factsOf(row, vault, partner));
 }
 
-function factsOf(
-  row: FactRow,
-  vault: VaultFacts,
-  { books, lastFinal }: { readonly books: Books; readonly lastFinal: ReadonlyMap<string, string> },
-): RedemptionFacts {
+function factsOf(row: FactRow, vault: VaultFacts, partner: FailingPartner): RedemptionFacts {
   const { id } = row;
-  const partner = books.partners.get(row.partner);
-  if (partner === undefined) throw new Error(`${id} is of an unknown partner`);
   const claims = vault.claims.get(id) ?? [];
   const cancellations = vault.cancellations.get(id) ?? 0;
-  const seen = partner.log.filter(({ redemptionId }) => redemptionId === id);
   const known = new Set(row.calls);
-  const last = lastFinal.get(id) ?? null;
   return {
     id,
     row: {
@@ -125,8 +99,6 @@ function factsOf(
       failedAtMs: row.failed_at?.getTime() ?? null,
       claimHash: row.claim_hash,
       plans: row.plans,
-      firstFinal: books.firstFinal.get(id) ?? last,
-      lastFinal: last,
     },
     books: {
       deductions: partner.books.of(id).map(({ transactionId, points, revertId }) => ({
@@ -134,7 +106,6 @@ function factsOf(
         points,
         reverted: revertId !== undefined,
       })),
-      copiesUnderWay: books.copiesOf(id),
     },
     vault: {
       status: claims.length > 0 ? 'claimed' : cancellations > 0 ? 'cancelled' : 'none',
@@ -143,11 +114,10 @@ function factsOf(
       finalSeconds: vault.finalised.timestampSeconds,
     },
     confirmation: {
-      wanted: partner.confirms,
       state: row.confirmation_state,
       payload: row.payload,
       received: partner.confirmations.get(id) ?? [],
     },
-    callsWithoutRow: seen.map(({ requestId }) => requestId).filter((call) => !known.has(call)),
+    callsWithoutRow: (partner.calls.get(id) ?? []).filter((call) => !known.has(call)),
   };
 }

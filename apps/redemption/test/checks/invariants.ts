@@ -1,4 +1,4 @@
-/** The invariants I1 to I11, judged by partner's books, chain and database, not by what the service believes. */
+/** The invariants of docs/redemption.md, judged by partner's books, chain and database, not by what the service believes. */
 import { isFinal } from '#libs/domain';
 import { type RedemptionFacts } from './redemption-facts.js';
 
@@ -58,9 +58,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'I4 failed: no deduction stands, now or later': (facts) => {
     if (facts.row.state !== 'failed') return false;
     if (facts.row.deadlineSeconds !== null) return 'a payout was authorised';
-    return standing(facts).length > 0
-      ? 'a deduction stands'
-      : facts.books.copiesUnderWay > 0 && 'a deduction may still arrive';
+    return standing(facts).length > 0 && 'a deduction stands';
   },
   'I5 tokens paid: a standing deduction': (facts) => {
     if (facts.vault.claims.length === 0) return false;
@@ -72,8 +70,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     books.deductions.length > 1 && `${books.deductions.length} deductions`,
   'I7 every redemption ends': ({ row }) => !isFinal(row.state) && `it is ${row.state}`,
   'I8 one confirmation for claimed and reverted, none for failed': ({ row, confirmation }) => {
-    const { wanted, payload, state, received } = confirmation;
-    const owed = wanted && (row.state === 'claimed' || row.state === 'reverted');
+    const { payload, state, received } = confirmation;
+    const owed = row.state === 'claimed' || row.state === 'reverted';
     if (!owed) {
       return (payload !== null || received.length > 0) && `none is owed, ${received.length} came`;
     }
@@ -90,19 +88,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (!isFinal(row.state)) return set > 0 && 'a final time before the end';
     return (set !== 1 || own[row.state] === null) && `${set} final times`;
   },
-  'I10 final rows never change': ({ row }) =>
-    isFinal(row.state) && row.firstFinal !== row.lastFinal && 'the row has changed',
   'I11 one plan': ({ row }) =>
     row.plans !== (row.deadlineSeconds === null ? 0 : 1) && `${row.plans} plans were committed`,
   'rule A: a row before each call': ({ callsWithoutRow }) =>
     callsWithoutRow.length > 0 && `no row for ${callsWithoutRow.join(', ')}`,
 };
-
-/** The names of all checks, in order. */
-export const INVARIANTS: readonly string[] = [
-  ...Object.keys(CHECKS),
-  'I11 transaction ids are unique',
-];
 
 export function breachesOf(all: readonly RedemptionFacts[]): Breach[] {
   const breaches: Breach[] = [];

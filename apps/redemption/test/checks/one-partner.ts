@@ -1,15 +1,13 @@
-/**
- * Whether partner, chain and database agree, where all redemptions are of one partner whose wallets began with equal
- * points.
- */
+/** Whether partner, chain and database agree about all redemptions. */
 import { type Address } from '#libs/domain';
-import { type ChaosPartner } from '../partner/chaos-partner.js';
-import { VAULT_FUNDS } from '../verdict.js';
 import { type World } from '../world/world.js';
 import { gatherFacts, vaultFacts } from './gather-facts.js';
 import { breachesOf, told } from './invariants.js';
 import { ledgerFaults } from './ledgers.js';
 import { type RedemptionFacts } from './redemption-facts.js';
+
+/** Tokens that deployLocalVault gives a vault, in the smallest unit. */
+const VAULT_FUNDS = 10n ** 24n;
 
 export interface Settled {
   readonly facts: readonly RedemptionFacts[];
@@ -18,14 +16,12 @@ export interface Settled {
 
 /** @param points of each wallet before the first redemption */
 export async function settle(
-  { database, bench, partners }: World,
-  partner: ChaosPartner,
+  { database, bench, partner }: World,
   wallets: readonly Address[],
   points: number,
 ): Promise<Settled> {
   const vault = await vaultFacts(bench);
-  const books = { partners, copiesOf: () => 0, firstFinal: new Map<string, string>() };
-  const facts = await gatherFacts(database, vault, books);
+  const facts = await gatherFacts(database, vault, partner);
   const ours = new Set(facts.map(({ id }) => id));
   const ledgers = [];
   for (const wallet of wallets) {

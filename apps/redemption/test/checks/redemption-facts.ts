@@ -30,9 +30,6 @@ export interface RedemptionFacts {
     readonly claimHash: string | null;
     /** Number of transitions that committed a plan. */
     readonly plans: number;
-    /** The row as text, when it was first seen final and at the end; null where it is not final. */
-    readonly firstFinal: string | null;
-    readonly lastFinal: string | null;
   };
   /** From the partner's own books. */
   readonly books: {
@@ -41,8 +38,6 @@ export interface RedemptionFacts {
       readonly points: number;
       readonly reverted: boolean;
     }[];
-    /** Copies of deductions that may still arrive. */
-    readonly copiesUnderWay: number;
   };
   /** From the chain, up to its final block. */
   readonly vault: {
@@ -52,7 +47,6 @@ export interface RedemptionFacts {
     readonly finalSeconds: number;
   };
   readonly confirmation: {
-    readonly wanted: boolean;
     readonly state: DeliveryState | null;
     readonly payload: string | null;
     /** The bodies of all confirmations that arrived at the partner. */

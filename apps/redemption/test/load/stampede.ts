@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { aWallet } from '#libs/testing';
-import { type ChaosPartner } from '../partner/chaos-partner.js';
 import { settle } from '../checks/one-partner.js';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
@@ -61,6 +60,8 @@ export async function stampede(options: StampedeOptions): Promise<StampedeFigure
   const world = await World.create({
     databaseUrl,
     dice: new Dice('stampede'),
+    capabilities: [],
+    faultRate: 0,
     worker: {
       poolSize,
       timeouts: { connectMs: 2000, readMs: 5000, writeMs: 5000 },
@@ -83,7 +84,6 @@ export async function stampede(options: StampedeOptions): Promise<StampedeFigure
 
 class Stampede {
   private readonly wallets: Address[] = [];
-  private partner: ChaosPartner | undefined;
 
   constructor(
     private readonly world: World,
@@ -121,7 +121,7 @@ class Stampede {
       secondHalfSeconds: (authorisedAt - halfAt) / 1000,
       endSeconds: (endedAt - claimedAt) / 1000,
       leasesOfTheDead,
-      calls: this.partner?.log.length ?? 0,
+      calls: world.partner.callCount,
     };
   }
 
@@ -131,23 +131,7 @@ class Stampede {
    */
   private async create(): Promise<void> {
     const { world } = this;
-    const { partnerId, partner } = await world.addPartner({
-      name: 'honest',
-      nature: {
-        does: [],
-        balanceFirst: false,
-        namesDuplicates: true,
-        signsRefusals: true,
-        clockAheadMs: 0,
-      },
-      recorded: [],
-      confirms: true,
-      temper: { faultRate: 0, faultsUntilHealed: 0, deaf: false },
-      firstFaults: { deduct: 'lost', revert: 'lost', confirm: 'lost' },
-      unreachableForMs: 0,
-      redemptions: [],
-    });
-    this.partner = partner;
+    const { partnerId, partner } = world;
     const atMs = world.nowMs + 1;
     for (let ordinal = 1; ordinal <= this.options.redemptions; ordinal++) {
       const wallet = aWallet(0x2000_0000 + ordinal);
@@ -223,9 +207,7 @@ class Stampede {
   }
 
   private async faults(): Promise<string[]> {
-    const { world, wallets, partner } = this;
-    if (partner === undefined) return ['there is no partner'];
-    const { facts, faults } = await settle(world, partner, wallets, POINTS + 1);
+    const { facts, faults } = await settle(this.world, this.wallets, POINTS + 1);
     const unclaimed = facts.filter(({ row }) => row.state !== 'claimed');
     return [...faults, ...unclaimed.map(({ id, row }) => `${id} is ${row.state}`)];
   }

@@ -3,24 +3,16 @@
  * expire. The partner fails a third of the time at each call. The test moves the time, so that a retry after hours is
  * due within the test.
  */
-import {
-  type Address,
-  newRedemption,
-  PARTNER_CAPABILITIES,
-  type PartnerId,
-  type UuidV7,
-} from '#libs/domain';
+import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { aWallet } from '#libs/testing';
 import { settle, type Settled } from '../checks/one-partner.js';
-import { type ChaosPartner } from '../partner/chaos-partner.js';
 import { type World } from '../world/world.js';
 
 const POINTS = 100;
 const LIMITS = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 7200 };
 /** Wallets below this number are contracts of the chain itself. */
 const FIRST_WALLET = 256;
-const LOST = { deduct: 'lost', revert: 'lost', confirm: 'lost' } as const;
 
 export interface RedemptionCounts {
   readonly authorised: number;
@@ -33,34 +25,11 @@ export class RedeemingPlayers {
   readonly wallets: Address[] = [];
   private readonly claimed = new Set<string>();
 
-  private constructor(
-    private readonly world: World,
-    readonly partnerId: PartnerId,
-    readonly partner: ChaosPartner,
-  ) {}
-
-  static async join(world: World): Promise<RedeemingPlayers> {
-    const { partnerId, partner } = await world.addPartner({
-      name: 'webhooks',
-      nature: {
-        does: PARTNER_CAPABILITIES,
-        balanceFirst: false,
-        namesDuplicates: true,
-        signsRefusals: true,
-        clockAheadMs: 0,
-      },
-      recorded: PARTNER_CAPABILITIES,
-      confirms: true,
-      temper: { faultRate: 1 / 3, faultsUntilHealed: Infinity, deaf: true },
-      firstFaults: LOST,
-      unreachableForMs: 0,
-      redemptions: [],
-    });
-    return new RedeemingPlayers(world, partnerId, partner);
-  }
+  constructor(private readonly world: World) {}
 
   async redeem(count: number): Promise<void> {
-    const { world, partner, partnerId } = this;
+    const { world } = this;
+    const { partner, partnerId } = world;
     for (let made = 0; made < count; made += 1) {
       const { nowMs } = world;
       const ordinal = FIRST_WALLET + this.wallets.length;
@@ -110,6 +79,6 @@ export class RedeemingPlayers {
   }
 
   settle(): Promise<Settled> {
-    return settle(this.world, this.partner, this.wallets, 2 * POINTS);
+    return settle(this.world, this.wallets, 2 * POINTS);
   }
 }

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, messageId, SubscriptionStore } from '#libs/db';
+import { PARTNER_CAPABILITIES } from '#libs/domain';
 import { mintWebhookSecret, webhookSealContext, KeyRing } from '#libs/signing';
 import {
   aWebhookId,
@@ -61,7 +62,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     const dice = new Dice(String(seed?.seed));
     subscriber = await WebhookSubscriber.start(() => secret, dice.for('subscriber'));
     world = await World.create({
-      ...{ databaseUrl: test.url, dice },
+      ...{ databaseUrl: test.url, dice, capabilities: PARTNER_CAPABILITIES, faultRate: 1 / 3 },
       worker: {
         ...{ databaseUrl: test.urlAs('redemption'), poolSize: 10 },
         engine: { atOnce: 32, leaseMs: 1500, pollMs: 100, payoutPollMs: 5000, listens: true },
@@ -72,7 +73,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
         },
       },
     });
-    players = await RedeemingPlayers.join(world);
+    players = new RedeemingPlayers(world);
   });
   afterAll(async () => {
     await world.stop();
@@ -82,7 +83,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
 
   /** Makes the rows that a partner without webhooks has: owed confirmations, and open redemptions. */
   async function redeemBefore(): Promise<void> {
-    players.partner.deafTo = 'confirm';
+    world.partner.deafTo = 'confirm';
     await players.redeem(REDEMPTIONS_BEFORE);
     await world.fleet.start(2);
     const claims = Math.floor((REDEMPTIONS_BEFORE * 3) / 4);
@@ -94,14 +95,14 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
       { withinMs: LIMIT_MS, everyMs: STEP_EVERY_MS, what: 'confirmations are owed' },
     );
     await world.fleet.stop();
-    players.partner.deafTo = undefined;
+    world.partner.deafTo = undefined;
   }
 
   async function subscribe(): Promise<void> {
     const ciphertext = KeyRing.parse(world.secretsKey).seal(secret, webhookSealContext(id));
     const terms = { url: subscriber.url, topics: ['redemption.*'] } as const;
     const audit = { actor: 'operator:test', note: { command: 'test', outcome: 'done' } };
-    await new SubscriptionStore(admin).add(players.partnerId, { id, ciphertext, ...terms }, audit);
+    await new SubscriptionStore(admin).add(world.partnerId, { id, ciphertext, ...terms }, audit);
   }
 
   async function add(from: number, to: number): Promise<void> {
@@ -138,7 +139,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
 
   /** Heals the partner, and makes all retries due. */
   async function end(): Promise<void> {
-    players.partner.heal();
+    world.partner.heal();
     const waiting = `SELECT count(*)::int AS count FROM webhooks.event WHERE state = 'waiting'`;
     await eventually(
       async () => {

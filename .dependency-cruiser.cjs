@@ -13,8 +13,20 @@ module.exports = {
       name: 'domain-is-pure',
       severity: 'error',
       from: { path: '^libs/domain/', pathNot: '\\.spec\\.ts$' },
-      // RFC 8785 is a pure function that the domain does not write again.
-      to: { pathNot: ['^libs/domain/', 'node_modules/canonicalize/'] },
+      // Not written again: RFC 8785, and the rules of a partner's answers, which the SDK publishes.
+      to: {
+        pathNot: [
+          '^libs/domain/',
+          '^libs/partner-sdk/src/answers/index\\.ts$',
+          'node_modules/canonicalize/',
+        ],
+      },
+    },
+    {
+      name: 'rules-of-answers-are-pure',
+      severity: 'error',
+      from: { path: '^libs/partner-sdk/src/answers/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^libs/partner-sdk/src/answers/' },
     },
     {
       name: 'the-sdk-stands-alone',
@@ -46,13 +58,13 @@ module.exports = {
     {
       name: 'a-lib-is-entered-through-its-index',
       severity: 'error',
-      comment: 'The conformance tester is an entry of its own of the SDK, as partners have it.',
+      comment: 'The SDK has three: its own, the rules of answers, and the conformance tester.',
       from: { path: '^(apps|libs)/([^/]+)/' },
       to: {
         path: '^libs/[^/]+/src/.+',
         pathNot: [
           '^libs/[^/]+/src/index\\.ts$',
-          '^libs/partner-sdk/src/conformance/index\\.ts$',
+          '^libs/partner-sdk/src/(answers|conformance)/index\\.ts$',
           '^$1/$2/',
         ],
       },

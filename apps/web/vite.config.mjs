@@ -28,7 +28,13 @@ export default defineConfig({
   plugins: [partnerDocs, mantineStyles, documents, precompressed],
   resolve: {
     // Pure functions that the pages share with the services; see apps/web/README.md.
-    alias: { '#libs/domain': join(import.meta.dirname, '../../libs/domain/src/index.ts') },
+    alias: {
+      '#libs/domain': join(import.meta.dirname, '../../libs/domain/src/index.ts'),
+      '#libs/partner-sdk/answers': join(
+        import.meta.dirname,
+        '../../libs/partner-sdk/src/answers/index.ts',
+      ),
+    },
   },
   build: {
     outDir: OUT,

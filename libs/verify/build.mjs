@@ -14,7 +14,7 @@ await build({
   root: here,
   logLevel: 'warn',
   resolve: {
-    alias: [{ find: /^#libs\/([\w-]+)$/, replacement: join(here, '../$1/src/index.ts') }],
+    alias: [{ find: /^#libs\/([\w-]+)(\/\w+)?$/, replacement: join(here, '../$1/src$2/index.ts') }],
   },
   ssr: { noExternal: [/^#libs\//] },
   build: {

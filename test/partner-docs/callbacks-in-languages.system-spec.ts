@@ -5,7 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mintUuidV7, PARTNER_CAPABILITIES, type PartnerId, type UuidV7 } from '#libs/domain';
-import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
+import {
+  type AnswerResult,
+  type PartnerCall,
+  PartnerClient,
+  PartnerEndpoint,
+} from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
 import { freePort } from '#libs/devprocess';
 import { type Language, languagesHere, sayMissing } from './languages.js';
@@ -111,7 +116,7 @@ describe.each(installed)('the callbacks in $name', (language) => {
   async function say(call: unknown): Promise<Record<string, unknown>> {
     const result = await client.call(endpoint, call as PartnerCall);
     expect(result).toMatchObject({ kind: 'answer', status: 200, verdict: 'verified' });
-    return (result as { json: unknown }).json as Record<string, unknown>;
+    return (result as AnswerResult).reply.json?.value as Record<string, unknown>;
   }
   const points = async (address = WALLET): Promise<unknown> =>
     (await say({ step: 'balance', address }))['points'];

@@ -133,7 +133,7 @@ describe('partner ping', () => {
     }));
     expect(code).toBe(1);
     expect(shown.mend).toBe(
-      'The partner signs something else: The body is printed again with spaces after colons and commas.',
+      'Something else is signed: The body is printed again with spaces after colons and commas.',
     );
   });
 
@@ -146,7 +146,7 @@ describe('partner ping', () => {
       ),
     }));
     expect(shown.mend).toBe(
-      'The partner signs something else: The query string is signed; only the path is.',
+      'Something else is signed: The query string is signed; only the path is.',
     );
   });
 
@@ -154,7 +154,7 @@ describe('partner ping', () => {
     const bytes = Buffer.from(`${BALANCE}\n`);
     const { report: shown } = await report(() => ({ body: BALANCE, bytes }));
     expect(shown.mend).toBe(
-      'The partner signs something else: The body is sent with a line break at its end that is not signed.',
+      'Something else is signed: The body is sent with a line break at its end that is not signed.',
     );
   });
 
@@ -169,7 +169,8 @@ describe('partner ping', () => {
     expect(answer).toMatchObject({ verdict: 'verified', signatureFits: 'canonical form' });
     expect(answer?.expected?.content).toContain(canonical);
     expect(answer?.expected?.signature).toBe(answer?.signature);
-    expect(shown.mend).toMatch(/^Nothing: .*canonical form/);
+    expect(shown).toMatchObject({ finding: 'signature-canonical', rule: 'signature-over-bytes' });
+    expect(shown.says).toMatch(/canonical form .* which we accept/);
   });
 
   it('shows what an unsigned answer lacks', async () => {
@@ -180,23 +181,29 @@ describe('partner ping', () => {
       signature: null,
       expected: { signature: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
-    expect(shown.mend).toMatch(/must sign its answer/);
+    expect(shown).toMatchObject({ finding: 'signature-missing', rule: 'signature-present' });
+    expect(shown.mend).toMatch(/^Sign every answer/);
   });
 
   it.each<[string, number, PartnerBehaviour, RegExp]>([
-    ['silence', 1, () => undefined, /came to +sending: timeout[\s\S]*request id in its logs/],
+    [
+      'silence',
+      1,
+      () => undefined,
+      /came to +sending: timeout[\s\S]*X-API-REQUEST of the call in your logs/,
+    ],
     [
       'a redirect',
       1,
       () => ({ status: 302, body: '', headers: { location: 'http://x' } }),
-      /follow no redirect/,
+      /found +The answer is a redirect \(302\)[^\n]*\nto mend +Have the final URL set/,
     ],
     ['an error page', 1, () => ({ status: 502, body: '<html>' }), /unknown: server-error/],
     [
       'a refusal of our signature',
       1,
       () => ({ status: 401, body: refusal('ERR-AUTH-FAILED') }),
-      /result +refused: ERR-AUTH-FAILED\nto mend +The partner refuses us/,
+      /result +refused: ERR-AUTH-FAILED\nfound +Our key[^\n]* refused[^\n]*\nto mend +Compare/,
     ],
     [
       'a player that the partner does not know',
@@ -218,19 +225,19 @@ describe('partner ping', () => {
         bytes: gzipSync(BALANCE),
         headers: { 'content-encoding': 'gzip' },
       }),
-      /to mend +The answer is compressed: [^\n]* turn compression off/,
+      /found +The answer is compressed [^\n]*\nto mend +Turn compression off/,
     ],
     [
       'JSON that says it is HTML',
       1,
       () => ({ body: BALANCE, headers: { 'content-type': 'text/html' } }),
-      /to mend +Content-Type is not application\/json/,
+      /found +Content-Type is not application\/json/,
     ],
     [
       'a refusal without its message',
       1,
       () => ({ body: '{"success":false,"errorCode":"ERR-USER-NOT-FOUND"}' }),
-      /to mend +The error answer must have [^\n]*errorMessage[^\n]*\. Wrong or missing: errorMessage\./,
+      /found +Wrong or missing: errorMessage[^\n]*\nto mend +The error answer must have [^\n]*errorMessage/,
     ],
     [
       'clocks that agree',

@@ -37,12 +37,7 @@ export {
   payableUntilSeconds,
   revertTarget,
 } from './redemption/guards.js';
-export {
-  type AnsweredCall,
-  type ExtraFields,
-  judgeReply,
-  parsePartnerAnswer,
-} from './redemption/partner-answer.js';
+export { type AnsweredCall, judgeReply } from './redemption/partner-answer.js';
 export {
   COOL_DOWN_MEMORY_DAYS,
   type CoolDown,

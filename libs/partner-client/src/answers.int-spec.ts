@@ -72,7 +72,7 @@ describe('an answer', () => {
         const headers = headersOf(request, SUCCESS, { 'content-length': undefined });
         socket.end(answer(request, { headers, body: SUCCESS.slice(0, -4) }));
       },
-      { verdict: 'bad-signature', alert: true, signature: 'wrong' },
+      { verdict: 'bad-signature', alert: true, reply: { signature: 'wrong' } },
     ],
     [
       'without a signature',
@@ -85,7 +85,7 @@ describe('an answer', () => {
       {
         verdict: 'unsigned',
         alert: true,
-        unverified: { json: { success: true, partnerTransactionId: 'ptx-1' } },
+        reply: { json: { value: { success: true, partnerTransactionId: 'ptx-1' } } },
       },
     ],
     [
@@ -110,7 +110,10 @@ describe('an answer', () => {
         });
         socket.end(answer(request, { headers, body }));
       },
-      { verdict: 'verified', json: { success: true, partnerTransactionId: 'ptx-1' } },
+      {
+        verdict: 'verified',
+        reply: { json: { value: { success: true, partnerTransactionId: 'ptx-1' } } },
+      },
     ],
     [
       'of a page in HTML',
@@ -119,7 +122,7 @@ describe('an answer', () => {
         const headers = headersOf(request, body, { 'content-type': 'text/html' });
         socket.end(answer(request, { headers, body }));
       },
-      { verdict: 'not-json', signature: 'valid', alert: false },
+      { verdict: 'not-json', reply: { signature: 'valid' }, alert: false },
     ],
     [
       'in broken JSON',
@@ -180,7 +183,7 @@ describe('an answer', () => {
       {
         status: 503,
         verdict: 'not-json',
-        signature: 'missing',
+        reply: { signature: 'missing' },
         retryAfterSeconds: 86_400,
         alert: false,
       },
@@ -192,7 +195,7 @@ describe('an answer', () => {
         const headers = headersOf(request, body, { 'x-api-signature': undefined });
         socket.end(answer(request, { status: 409, headers, body }));
       },
-      { status: 409, verdict: 'unsigned', alert: false, signature: 'missing' },
+      { status: 409, verdict: 'unsigned', alert: false, reply: { signature: 'missing' } },
     ],
     [
       'of 409 under a wrong signature',
@@ -229,8 +232,8 @@ describe('an answer', () => {
     const client = aClient({ gate: { threshold: 2 } });
     for (let call = 0; call < 3; call++) {
       const result = await client.call(endpointOf(partner), CONFIRM);
-      const unverified = { json: { success: true } };
-      expect(result).toMatchObject({ verdict: 'unsigned', alert: false, unverified });
+      const reply = { json: { value: { success: true } } };
+      expect(result).toMatchObject({ verdict: 'unsigned', alert: false, reply });
     }
   });
 

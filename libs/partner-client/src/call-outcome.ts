@@ -6,18 +6,14 @@ import {
   type PartnerStep,
   type UnknownReason,
 } from '#libs/domain';
-import {
-  type AnswerResult,
-  type CallResult,
-  type NoAnswerCause,
-  type NothingSentCause,
-} from './call-result.js';
+import { type NoAnswerCode, type NotSentCode } from '#libs/partner-sdk/answers';
+import { type CallResult } from './call-result.js';
 
 /**
  * The exact causes in the domain's terms. The domain only needs the proof that nothing was sent; the call's record
  * keeps the exact cause.
  */
-const NOTHING_SENT: Readonly<Record<NothingSentCause, NothingSentReason>> = {
+const NOTHING_SENT: Readonly<Record<NotSentCode, NothingSentReason>> = {
   dns: 'dns',
   tls: 'tls',
   'invalid-url': 'blocked-address',
@@ -31,7 +27,7 @@ const NOTHING_SENT: Readonly<Record<NothingSentCause, NothingSentReason>> = {
   aborted: 'held-back',
 };
 
-const UNKNOWN: Readonly<Record<NoAnswerCause, UnknownReason>> = {
+const UNKNOWN: Readonly<Record<NoAnswerCode, UnknownReason>> = {
   timeout: 'timeout',
   'too-slow': 'too-slow',
   reset: 'reset',
@@ -62,23 +58,6 @@ export function callOutcome<S extends PartnerStep>(
     case 'no-answer':
       return { kind: 'unknown', reason: UNKNOWN[result.cause] };
     case 'answer':
-      return answerOutcome(call, result);
+      return judgeReply(call, { ...result.reply, retryAfterSeconds: result.retryAfterSeconds });
   }
-}
-
-function answerOutcome<S extends PartnerStep>(
-  call: AnsweredCall<S>,
-  result: AnswerResult,
-): CallOutcome<S> {
-  const { status, contentType, retryAfterSeconds } = result;
-  const isVerified = result.verdict === 'verified';
-  const body = isVerified ? { json: result.json } : result.unverified;
-  const reply = {
-    status,
-    contentType,
-    retryAfterSeconds,
-    signature: isVerified ? ('valid' as const) : result.signature,
-    json: body && { value: body.json },
-  };
-  return judgeReply(call, reply);
 }

@@ -7,6 +7,12 @@
  * is replaced by another one. After the first byte every failure is an end of this call, and nothing is sent again.
  */
 import { type PartnerId, type PartnerStep } from '#libs/domain';
+import {
+  type Finding,
+  type NoAnswerCode,
+  type NotSentCode,
+  type Reply,
+} from '#libs/partner-sdk/answers';
 
 /** In order. A result carries the furthest phase that was reached. */
 export const PHASES = [
@@ -29,34 +35,6 @@ export const PHASES = [
 export type Phase = (typeof PHASES)[number];
 export type PhaseBeforeSending = 'address' | 'gate' | 'dns' | 'connect' | 'tls';
 export type PhaseUnderWay = 'sending' | 'head' | 'body';
-
-export type NothingSentCause =
-  // our side held the call back
-  | 'circuit-open'
-  | 'too-many-calls'
-  | 'stale-request-id'
-  | 'aborted'
-  // the partner's URL, or the address of its name, is not one that may be called
-  | 'invalid-url'
-  | 'blocked-address'
-  // no connection was made
-  | 'dns'
-  | 'connection-refused'
-  | 'unreachable'
-  | 'connect-timeout'
-  | 'tls';
-
-/** Why there is no whole answer, although all or part of the request may have arrived. */
-export type NoAnswerCause =
-  // no byte of an answer arrived before the deadline
-  | 'timeout'
-  // the head arrived before the deadline, the whole body did not
-  | 'too-slow'
-  | 'reset'
-  | 'half-answer'
-  | 'too-large'
-  | 'not-http'
-  | 'aborted';
 
 /** The judgement on an answer: the first that applies. */
 export type Verdict =
@@ -105,8 +83,10 @@ export interface CallRecord {
   readonly startedAtMs: number;
   readonly phase: Phase;
   readonly outcome: 'nothing-sent' | 'no-answer' | 'answer';
-  readonly cause?: NothingSentCause | NoAnswerCause;
+  readonly cause?: NotSentCode | NoAnswerCode;
   readonly verdict?: Verdict;
+  /** Why the service acts on the answer, or does not; `explain` words it. */
+  readonly finding: Finding;
   readonly alert: boolean;
   readonly status?: number;
   readonly timings: CallTimings;
@@ -142,7 +122,7 @@ interface Ended {
 /** Proof that no byte of the request left. */
 export interface NothingSentResult extends Ended {
   readonly kind: 'nothing-sent';
-  readonly cause: NothingSentCause;
+  readonly cause: NotSentCode;
   readonly phase: PhaseBeforeSending;
   /** Seconds until the circuit lets a call through again. */
   readonly retryAfterSeconds?: number;
@@ -151,31 +131,19 @@ export interface NothingSentResult extends Ended {
 /** What the partner did is unknown. */
 export interface NoAnswerResult extends Ended {
   readonly kind: 'no-answer';
-  readonly cause: NoAnswerCause;
+  readonly cause: NoAnswerCode;
   readonly phase: PhaseUnderWay;
 }
 
-interface WholeAnswer extends Ended {
+export interface AnswerResult extends Ended {
   readonly kind: 'answer';
   readonly phase: 'done';
   readonly status: number;
-  readonly contentType?: string;
+  readonly verdict: Verdict;
+  /** What was received. Its content proves nothing unless it is believed; see `judgeAnswer`. */
+  readonly reply: Reply;
   /** Seconds, at most a day. */
   readonly retryAfterSeconds?: number;
 }
 
-export interface VerifiedAnswer extends WholeAnswer {
-  readonly verdict: 'verified';
-  /** What the partner states; the shape is not checked yet. */
-  readonly json: unknown;
-}
-
-export interface DoubtfulAnswer extends WholeAnswer {
-  readonly verdict: Exclude<Verdict, 'verified'>;
-  readonly signature: 'valid' | 'missing' | 'wrong';
-  /** The body, where it is JSON; its content proves nothing. */
-  readonly unverified?: { readonly json: unknown };
-}
-
-export type AnswerResult = VerifiedAnswer | DoubtfulAnswer;
 export type CallResult = NothingSentResult | NoAnswerResult | AnswerResult;

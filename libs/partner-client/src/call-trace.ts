@@ -1,6 +1,7 @@
 /** Collects the facts of one call while it runs, and makes the call's result from them. */
 import { createHash } from 'node:crypto';
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
+import { type CallEnd, findingOf, type NotSentCode } from '#libs/partner-sdk/answers';
 import { type Clock, type SpanAttributes, type SpanStart } from '#libs/platform';
 import {
   clockDifferenceSeconds,
@@ -15,12 +16,16 @@ import {
   type CallResult,
   type CallTimings,
   type NoAnswerResult,
-  type NothingSentCause,
   type NothingSentResult,
   type PhaseUnderWay,
 } from './call-result.js';
-import { type PartnerEndpoint, ROUTES, type SignedRequest } from './partner-endpoint.js';
-import { judgeAnswer, retryAfterSeconds } from './verify-answer.js';
+import {
+  type PartnerCall,
+  type PartnerEndpoint,
+  ROUTES,
+  type SignedRequest,
+} from './partner-endpoint.js';
+import { replyOf, retryAfterSeconds, verdictOf } from './verify-answer.js';
 import { type DialFault, type ExchangeFault } from './wire/call-fault.js';
 import { type DialProgress, type PartnerUrl } from './wire/dial.js';
 import { nothingArrived } from './wire/exchange.js';
@@ -36,7 +41,7 @@ export class CallTrace {
   private readonly startedAt = performance.now();
 
   constructor(
-    private readonly step: PartnerStep,
+    private readonly call: PartnerCall,
     private readonly endpoint: PartnerEndpoint,
     private readonly clock: Clock,
     private readonly requestId: UuidV7 | undefined,
@@ -48,7 +53,8 @@ export class CallTrace {
   nothingSent({ failure: cause, phase, message }: DialFault, waitMs?: number): NothingSentResult {
     const alert = ALERTING.includes(cause);
     const kind = 'nothing-sent';
-    const record = this.record({ outcome: kind, cause, phase, alert, error: message });
+    const end = { outcome: kind, cause, phase, alert, error: message } as const;
+    const record = this.record(end, { kind, cause });
     const wait = waitMs === undefined ? {} : { retryAfterSeconds: Math.ceil(waitMs / 1000) };
     return { kind, cause, phase, alert, record, ...wait };
   }
@@ -58,36 +64,31 @@ export class CallTrace {
     const phase: PhaseUnderWay = this.arrived.phase === 'done' ? 'body' : this.arrived.phase;
     const alert = cause === 'too-slow' || cause === 'too-large';
     const kind = 'no-answer';
-    const record = this.record({ outcome: kind, cause, phase, alert, error: message });
+    const end = { outcome: kind, cause, phase, alert, error: message } as const;
+    const record = this.record(end, { kind, cause, tookMs: this.tookMs() });
     return { kind, cause, phase, alert, record };
   }
 
   /** @param request the request that was answered; the answer has arrived whole */
   answer({ identity }: SignedRequest, status: number): AnswerResult {
     const { headers } = this.arrived;
-    const judged = judgeAnswer({ status, headers, body: this.body() }, identity, this.endpoint);
-    const { verdict, signature, parsed } = judged;
+    const received = { status, headers, body: this.body() };
+    const reply = replyOf(received, identity, this.endpoint);
+    const verdict = verdictOf(reply);
     const isRedirect = status >= 300 && status < 400;
     const isUnsigned = verdict === 'unsigned' && status === 200;
     // A confirmation counts as delivered without a signature (fault-table.spec.ts).
-    const isForged = this.step !== 'confirm' && (verdict === 'bad-signature' || isUnsigned);
+    const isForged = this.call.step !== 'confirm' && (verdict === 'bad-signature' || isUnsigned);
     const alert = isForged || isRedirect;
     const phase = 'done';
     const kind = 'answer';
-    const record = this.record({ outcome: kind, verdict, phase, alert });
-    const { 'content-type': type } = headers;
+    const end = { outcome: kind, verdict, phase, alert } as const;
+    const record = this.record(end, { ...reply, kind, tookMs: this.tookMs() });
     const wait = retryAfterSeconds(headers['retry-after'], this.clock.nowMs());
-    const common = {
-      kind,
-      phase,
-      status,
-      alert,
-      record,
-      ...(typeof type === 'string' && { contentType: type }),
+    return {
+      ...{ kind, phase, status, alert, record, verdict, reply },
       ...(wait !== undefined && { retryAfterSeconds: wait }),
-    } as const;
-    if (verdict === 'verified') return { ...common, verdict, json: parsed?.json };
-    return { ...common, verdict, signature, ...(parsed && { unverified: parsed }) };
+    };
   }
 
   private body(): Uint8Array {
@@ -96,13 +97,16 @@ export class CallTrace {
 
   private record(
     end: Pick<CallRecord, 'outcome' | 'phase' | 'alert' | 'cause' | 'verdict' | 'error'>,
+    ended: CallEnd,
   ): CallRecord {
-    const { step, endpoint, url, request, arrived, dialled } = this;
+    const { endpoint, url, request, arrived, dialled } = this;
+    const { step } = this.call;
     const { partnerId } = endpoint;
     const { headers } = arrived;
     const body = this.body();
     const record = {
       ...end,
+      finding: findingOf(this.call.step === 'balance' ? this.call : { step }, ended),
       partnerId,
       step,
       requestId: request?.identity.requestId ?? this.requestId,
@@ -128,6 +132,11 @@ export class CallTrace {
     return Object.fromEntries(known) as unknown as CallRecord;
   }
 
+  private tookMs(): number {
+    const now = performance.now();
+    return Math.round(now - (this.passedGateAt ?? now));
+  }
+
   private timings(): CallTimings {
     const { startedAt, passedGateAt = performance.now(), dialled, arrived } = this;
     const { resolvedAt, connectedAt, securedAt } = dialled;
@@ -135,7 +144,7 @@ export class CallTrace {
       from === undefined || to === undefined ? {} : { [name]: Math.round(to - from) };
     return {
       queued: Math.round(passedGateAt - startedAt),
-      total: Math.round(performance.now() - passedGateAt),
+      total: this.tookMs(),
       ...took('dns', passedGateAt, resolvedAt),
       ...took('connect', resolvedAt ?? passedGateAt, connectedAt),
       ...took('tls', connectedAt, securedAt),
@@ -145,7 +154,7 @@ export class CallTrace {
 }
 
 /** Causes for an operator: the partner's URL is wrong, or its name leads to an address that must not be called. */
-const ALERTING: readonly NothingSentCause[] = ['invalid-url', 'blocked-address'];
+const ALERTING: readonly NotSentCode[] = ['invalid-url', 'blocked-address'];
 
 /**
  * The span of one call: which of the four calls, and to which partner. The span shows the interface's path instead of

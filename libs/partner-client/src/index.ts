@@ -1,11 +1,5 @@
 export { callOutcome } from './call-outcome.js';
-export {
-  type AnswerResult,
-  type CallRecord,
-  type CallResult,
-  type NoAnswerResult,
-  type NothingSentResult,
-} from './call-result.js';
+export { type AnswerResult, type CallRecord, type CallResult } from './call-result.js';
 export { type CallContext, PartnerClient } from './partner-client.js';
 export {
   newRequestId,

@@ -66,7 +66,7 @@ describe('a call', () => {
         status: 200,
         verdict: 'verified',
         alert: false,
-        json: { success: true, partnerTransactionId: 'ptx-1' },
+        reply: { json: { value: { success: true, partnerTransactionId: 'ptx-1' } } },
       });
       expect(partner.requests).toHaveLength(1);
       const [seen] = partner.requests;

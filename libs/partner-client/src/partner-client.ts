@@ -132,7 +132,7 @@ export class PartnerClient {
     call: PartnerCall,
     { requestId, signal }: CallContext,
   ): Promise<CallResult> {
-    const trace = new CallTrace(call.step, endpoint, this.options.clock, requestId);
+    const trace = new CallTrace(call, endpoint, this.options.clock, requestId);
     const parsed = parsePartnerUrl(endpoint.baseUrl, this.options.policy);
     if (!parsed.ok)
       return trace.nothingSent(new DialFault(parsed.fault, 'address', parsed.message));

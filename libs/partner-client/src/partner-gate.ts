@@ -10,8 +10,9 @@
  * flight together when a partner went down are one outage, and a late result of an older generation says nothing about
  * the present.
  */
+import { type NotSentCode } from '#libs/partner-sdk/answers';
 import { type Clock, type Deadline } from '#libs/platform';
-import { type CallResult, type NothingSentCause } from './call-result.js';
+import { type CallResult } from './call-result.js';
 import { callDeadline, CallStopped } from './wire/call-fault.js';
 
 export interface BreakerOptions {
@@ -219,7 +220,7 @@ export class PartnerGate {
   }
 }
 
-const NO_CONNECTION: readonly NothingSentCause[] = [
+const NO_CONNECTION: readonly NotSentCode[] = [
   'dns',
   'connection-refused',
   'unreachable',

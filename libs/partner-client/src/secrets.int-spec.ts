@@ -2,7 +2,6 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
-import { type CallResult } from './call-result.js';
 import { type PartnerCall, type PartnerEndpoint } from './partner-endpoint.js';
 import {
   aClient,
@@ -105,8 +104,8 @@ describe('secrets', () => {
     for (const call of [BALANCE, DEDUCT, REVERT, CONFIRM]) {
       const result = await aClient().call(endpoint, call);
       const sent = partner.requests.map((request) => request.header('x-api-signature') ?? '');
-      // The content of an unverified answer is passed on unchanged, apart from the record, for a person's decision.
-      const shown = { ...(result as CallResult & { unverified?: unknown }), unverified: null };
+      // What the partner sent is passed on unchanged, apart from the record, for a person's decision.
+      const shown = { ...result, reply: null };
       expectNoSecrets(shown, [...sent, SHARED_SECRET.slice(0, 20)]);
       expectNoSecrets(result.record, sent);
     }
@@ -194,6 +193,12 @@ describe('secrets', () => {
       phase: 'done',
       outcome: 'answer',
       verdict: 'unsigned',
+      finding: {
+        code: 'refusal-unsigned',
+        isUsable: false,
+        status: 401,
+        tookMs: expect.any(Number),
+      },
       alert: false,
       status: 401,
       timings: {

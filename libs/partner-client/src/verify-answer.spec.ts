@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalJson, type UuidV7 } from '#libs/domain';
+import { believableJson, type Reply } from '#libs/partner-sdk/answers';
 import { hmacSha256Hex } from '#libs/signing';
 import { anEndpoint } from './testing/partner-bench.support-spec.js';
 import { SHARED_SECRET, SUCCESS } from './testing/rogue-partner.support-spec.js';
-import { judgeAnswer, type JudgedAnswer, type ReceivedAnswer } from './verify-answer.js';
+import { type ReceivedAnswer, replyOf, verdictOf } from './verify-answer.js';
 
 const CALL = {
   method: 'POST',
@@ -15,16 +16,18 @@ const HEAD = CALL.method + CALL.path + CALL.requestId;
 const sign = (body: string | Uint8Array, secret = SHARED_SECRET, head = HEAD): string =>
   hmacSha256Hex(secret, Buffer.concat([Buffer.from(head), Buffer.from(body)]));
 
-function judge(body: string | Uint8Array, more: Partial<ReceivedAnswer> = {}): JudgedAnswer {
+function judge(body: string | Uint8Array, more: Partial<ReceivedAnswer> = {}) {
   const headers = { 'content-type': 'application/json', 'x-api-signature': sign(body) };
   const received = { status: 200, ...more, headers: { ...headers, ...more.headers } };
-  return judgeAnswer({ ...received, body: Buffer.from(body) }, CALL, anEndpoint());
+  const reply = replyOf({ ...received, body: Buffer.from(body) }, CALL, anEndpoint());
+  const json = believableJson(reply);
+  return { verdict: verdictOf(reply), signature: reply.signature, ...(json && { json }) };
 }
 
 const good = sign(SUCCESS);
 
 describe('the signature of an answer', () => {
-  it.each<[string, string | string[] | undefined, JudgedAnswer['signature']]>([
+  it.each<[string, string | string[] | undefined, Reply['signature']]>([
     ['over the bytes', good, 'valid'],
     ['left out', undefined, 'missing'],
     ['that is empty', '', 'wrong'],
@@ -49,8 +52,9 @@ describe('the signature of an answer', () => {
   ])('%s', (_case, header, signature) => {
     for (const status of [200, 409]) {
       const answer = judge(SUCCESS, { status, headers: { 'x-api-signature': header } });
-      const required = { valid: 'verified', missing: 'unsigned', wrong: 'bad-signature' };
-      expect(answer).toMatchObject({ signature, verdict: required[signature] });
+      const required = { missing: 'unsigned', wrong: 'bad-signature' };
+      const verdict = signature in required ? required[signature as 'wrong'] : 'verified';
+      expect(answer).toMatchObject({ signature, verdict });
     }
   });
 
@@ -60,7 +64,9 @@ describe('the signature of an answer', () => {
         const canonical = canonicalJson(value);
         const body = JSON.stringify(value, null, 1);
         const answer = judge(body, { headers: { 'x-api-signature': sign(canonical) } });
-        expect(answer).toMatchObject({ verdict: 'verified', signature: 'valid' });
+        const isSame = canonical === body;
+        const signature = isSame ? 'valid' : 'canonical';
+        expect(answer).toMatchObject({ verdict: 'verified', signature });
       }),
     );
   });

@@ -1,6 +1,7 @@
-/** Judges an answer by its bytes. Nothing in them is believed before the signature is verified. */
+/** Reads an answer from its bytes. */
 import { isUtf8 } from 'node:buffer';
 import { canonicalJson, LowmarkError } from '#libs/domain';
+import { believableJson, bodyForm, isCompressed, type Reply } from '#libs/partner-sdk/answers';
 import { retryAfterMs } from '#libs/platform';
 import { type Verdict } from './call-result.js';
 import { type CallIdentity, type PartnerEndpoint } from './partner-endpoint.js';
@@ -13,61 +14,47 @@ export interface ReceivedAnswer {
   readonly body: Uint8Array;
 }
 
-export interface JudgedAnswer {
-  readonly verdict: Verdict;
-  readonly signature: 'valid' | 'missing' | 'wrong';
-  /** The body, where it is JSON of the right type. */
-  readonly parsed?: { readonly json: unknown };
-}
-
-const JSON_TYPE = /^application\/json\s*(;|$)/i;
-/**
- * Deepest nesting that is accepted. Genuine answers have two levels; thousands of levels would exhaust the stack of
- * recursive code.
- */
-const DEEPEST = 32;
-
-/** A signature is valid where it fits the bytes as received, or else the canonical form of the body. */
-export function judgeAnswer(
+/** What the answer is. `canonical` is a signature over the canonical form of the body, not over its bytes. */
+export function replyOf(
   { status, headers, body }: ReceivedAnswer,
   call: CallIdentity,
   endpoint: PartnerEndpoint,
-): JudgedAnswer {
-  const json = jsonOf(body);
+): Reply {
+  const form = bodyForm(isUtf8(body) ? Buffer.from(body).toString() : undefined);
   const signature = signatureOf(headers['x-api-signature'], (candidate) => {
-    if (endpoint.verify(call, body, candidate)) return true;
-    const canonical = json === undefined ? undefined : canonicalBytes(json.json);
-    return canonical !== undefined && endpoint.verify(call, canonical, candidate);
+    if (endpoint.verify(call, body, candidate)) return 'valid';
+    const canonical = form.json === undefined ? undefined : canonicalBytes(form.json.value);
+    const fits = canonical !== undefined && endpoint.verify(call, canonical, candidate);
+    return fits ? 'canonical' : 'wrong';
   });
-  if (!isIdentity(headers['content-encoding'])) return { verdict: 'encoded', signature };
-  const type = headers['content-type'];
-  const isJson = typeof type === 'string' && JSON_TYPE.test(type);
-  const parsed = isJson && json !== undefined ? { parsed: json } : {};
-  const verdict = verdictOf(signature, { status, isJson: 'parsed' in parsed });
-  return { verdict, signature, ...parsed };
+  return {
+    ...{ status, signature, ...form },
+    contentType: textOf(headers['content-type']),
+    contentEncoding: textOf(headers['content-encoding']),
+  };
 }
 
-function verdictOf(
-  signature: JudgedAnswer['signature'],
-  { status, isJson }: { readonly status: number; readonly isJson: boolean },
-): Verdict {
+export function verdictOf(reply: Reply): Verdict {
+  const { status, signature } = reply;
+  if (isCompressed(reply)) return 'encoded';
   if (signature === 'wrong') return 'bad-signature';
   if (signature === 'missing' && status === 200) return 'unsigned';
-  if (!isJson) return 'not-json';
-  return signature === 'valid' ? 'verified' : 'unsigned';
+  if (believableJson(reply) === undefined) return 'not-json';
+  return signature === 'missing' ? 'unsigned' : 'verified';
 }
 
 /** More than one signature counts as wrong, even where one of them is valid. */
 function signatureOf(
   header: string | readonly string[] | undefined,
-  fits: (signature: string) => boolean,
-): JudgedAnswer['signature'] {
+  judge: (signature: string) => Reply['signature'],
+): Reply['signature'] {
   if (header === undefined) return 'missing';
-  return typeof header === 'string' && fits(header) ? 'valid' : 'wrong';
+  return typeof header === 'string' ? judge(header) : 'wrong';
 }
 
-function isIdentity(header: string | readonly string[] | undefined): boolean {
-  return header === undefined || header === 'identity';
+/** A header that came more than once is none of the values that the interface knows. */
+function textOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'object' ? header.join(', ') : header;
 }
 
 function canonicalBytes(json: unknown): Uint8Array | undefined {
@@ -77,23 +64,6 @@ function canonicalBytes(json: unknown): Uint8Array | undefined {
     if (error instanceof LowmarkError) return undefined;
     throw error;
   }
-}
-
-/** The value of the body, where it is JSON in UTF-8, without a byte order mark and not nested too deeply. */
-function jsonOf(body: Uint8Array): { readonly json: unknown } | undefined {
-  if (!isUtf8(body)) return undefined;
-  try {
-    const json: unknown = JSON.parse(Buffer.from(body).toString());
-    return depthExceeds(json, DEEPEST) ? undefined : { json };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function depthExceeds(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return limit === 0 || Object.values(value).some((member) => depthExceeds(member, limit - 1));
 }
 
 const LONGEST_MS = 86_400_000;

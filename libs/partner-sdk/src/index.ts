@@ -1,3 +1,4 @@
+export { ERROR_CODES, type ErrorCode } from './answers/answer-form.js';
 export { expressCallbacks, type Middleware, type NodeRequest } from './adapters/node.js';
 export { fastifyCallbacks, type FastifyCallbacksPlugin } from './adapters/fastify.js';
 export { fetchCallbacks } from './adapters/fetch.js';
@@ -10,8 +11,6 @@ export {
 export {
   type CallbackAnswer,
   type CallbackCall,
-  ERROR_CODES,
-  type ErrorCode,
   type ExtraFields,
   type FailedCall,
   Refusal,

@@ -1,13 +1,5 @@
 export { AnswerKeys, type PublicAnswerKey } from './answer-keys.js';
 export { EvidenceKeys } from './evidence-keys.js';
-export {
-  explainSignature,
-  explainSignatureInTurns,
-  LONGEST_QUESTION_BODY,
-  LONGEST_QUESTION_BYTES,
-  type SignatureExplanation,
-  type SignatureQuestion,
-} from './explain-signature.js';
 export { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 export { KeyRing, mintSecretsKey, sealingKeyId } from './key-ring.js';
 export { isGrant, mintGrant, openGrant } from './grant.js';
@@ -20,7 +12,6 @@ export {
   type SigningContext,
   type WantedSignature,
 } from './message-signature.js';
-export { HashBudget } from './hash-budget.js';
 export {
   hashApiKey,
   hashToken,

@@ -62,6 +62,7 @@ function pingText(report: PingReport): string {
     ['times', timings.map(([name, ms]) => `${name} ${ms} ms`).join(', ')],
     ['clocks', clockText(report.clockDifferenceSeconds)],
     ['result', report.outcome],
+    ['found', report.says],
     ['to mend', report.mend],
   ];
   return `${fieldLines(fields)}\n${report.good ? 'GOOD' : 'NOT GOOD'}\n`;

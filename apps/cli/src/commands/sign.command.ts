@@ -1,7 +1,8 @@
 import { CallbackStore, PartnerMissingError } from '#libs/db';
 import { readSettings, sessionUrl } from '#libs/config';
 import { OptionError, resolvePartner } from '#libs/operations';
-import { explainSignature, hashApiKey, KeyRing, type SignatureExplanation } from '#libs/signing';
+import { explainSignature, type SignatureExplanation } from '#libs/partner-sdk/conformance';
+import { hashApiKey, KeyRing } from '#libs/signing';
 import { PartnerSettings } from '../cli.env.js';
 import { type Call, command, CommandFailed, withDatabase } from '../command.js';
 import { JSON_LINE, option, required } from '../options.js';

@@ -2,13 +2,13 @@ import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
-import { BodyLimit, HttpProblem } from '#libs/service';
 import {
   explainSignatureInTurns,
   HashBudget,
   LONGEST_QUESTION_BODY,
   LONGEST_QUESTION_BYTES,
-} from '#libs/signing';
+} from '#libs/partner-sdk/conformance';
+import { BodyLimit, HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { MemberLimit } from '../auth/member-limits.js';
 import * as Input from '../http/inputs.js';

@@ -1,6 +1,7 @@
 /**
  * The fault table (docs/redemption.md, rules B to E and I): the event that follows from the outcome of a call, by step.
  */
+import { isSettling } from '#libs/partner-sdk/answers';
 import { reasonOf } from './partner-answer.js';
 import { type CallOutcome } from './partner-call.js';
 import { type EventOf } from './redemption-event.js';
@@ -42,7 +43,7 @@ export function balanceEvent(
         : { type: 'balance-refused', code: 'ERR-INSUFFICIENT-POINTS' };
     case 'refused': {
       const { code, retryAfterSeconds } = outcome;
-      return code === 'ERR-USER-NOT-FOUND'
+      return isSettling('balance', code)
         ? { type: 'balance-refused', code }
         : { type: 'balance-unknown', reason: reasonOf(code), retryAfterSeconds };
     }
@@ -78,6 +79,9 @@ export function deductEvent(
     }
     case 'refused': {
       const { code, partnerTransactionId: id } = outcome;
+      if (!isSettling('deduct', code)) {
+        return { type: 'deduct-unknown', requestId, reason: reasonOf(code), retryAfterSeconds };
+      }
       switch (code) {
         case 'ERR-INSUFFICIENT-POINTS':
         case 'ERR-USER-NOT-FOUND':
@@ -85,14 +89,6 @@ export function deductEvent(
         case 'ERR-DUPLICATE-REQUEST':
           // Our extension of the interface names the deduction.
           return id === undefined ? { type: 'deduct-duplicate', requestId } : confirmed(id);
-        // A copy of a call that has deducted may be refused with one of these codes, so they prove nothing.
-        case 'ERR-AUTH-FAILED':
-        case 'ERR-INTERNAL':
-        case 'ERR-TRANSACTION-NOT-FOUND':
-        case 'ERR-ALREADY-REVERTED':
-        case 'ERR-INVALID-AMOUNT':
-        case 'ERR-REDEMPTION-NOT-FOUND':
-          return { type: 'deduct-unknown', requestId, reason: reasonOf(code), retryAfterSeconds };
       }
     }
   }
@@ -121,6 +117,9 @@ export function revertEvent(
       return { type: 'revert-unknown', requestId, reason: outcome.reason, retryAfterSeconds };
     case 'refused': {
       const { code } = outcome;
+      if (!isSettling('revert', code)) {
+        return { type: 'revert-unknown', requestId, reason: reasonOf(code), retryAfterSeconds };
+      }
       switch (code) {
         case 'ERR-TRANSACTION-NOT-FOUND':
           return { type: 'revert-not-found', requestId, retryAfterSeconds };
@@ -128,13 +127,6 @@ export function revertEvent(
           return { type: 'revert-already', requestId };
         case 'ERR-INVALID-AMOUNT':
           return { type: 'revert-amount-disputed', requestId };
-        case 'ERR-AUTH-FAILED':
-        case 'ERR-INTERNAL':
-        case 'ERR-USER-NOT-FOUND':
-        case 'ERR-DUPLICATE-REQUEST':
-        case 'ERR-INSUFFICIENT-POINTS':
-        case 'ERR-REDEMPTION-NOT-FOUND':
-          return { type: 'revert-unknown', requestId, reason: reasonOf(code), retryAfterSeconds };
       }
     }
   }

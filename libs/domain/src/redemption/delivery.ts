@@ -2,6 +2,7 @@
  * The delivery of the confirmation of one redemption to the partner (rule H). The confirmation is sent until the
  * partner takes it or the schedule is spent. Its outcome never changes the redemption.
  */
+import { isSettling } from '#libs/partner-sdk/answers';
 import { isAlerted } from './alerts.js';
 import { reasonOf } from './partner-answer.js';
 import { type CallOutcome, type UnknownReason } from './partner-call.js';
@@ -78,7 +79,7 @@ export function deliveryEvent(
     case 'nothing-sent':
       return { type: 'not-sent', requestId, retryAfterSeconds };
     case 'refused':
-      return outcome.code === 'ERR-DUPLICATE-REQUEST'
+      return isSettling('confirm', outcome.code)
         ? { type: 'delivered', requestId }
         : { type: 'failed', requestId, reason: reasonOf(outcome.code), retryAfterSeconds };
     case 'unknown':

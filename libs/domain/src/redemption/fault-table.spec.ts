@@ -59,7 +59,7 @@ const TABLE: readonly (readonly [string, FaultOutcome, string])[] = [
     'retry unproven | retry | retry',
   ],
   ['malformed JSON', reply({}), 'retry unproven | retry | retry'],
-  ['HTML', success({ contentType: 'text/html' }), 'retry unproven | retry | delivered'],
+  ['HTML', success({ contentType: 'text/html' }), 'retry unproven | retry | retry'],
   [
     'signature missing',
     success({ signature: 'missing' }),

@@ -2,6 +2,7 @@
  * The commands of users and operators. In every state that is not final at least one command has an effect. No command
  * pays, leads to `claimed`, or bypasses a guard.
  */
+import { partnerId } from '#libs/partner-sdk/answers';
 import {
   type Decision,
   fail,
@@ -21,7 +22,6 @@ import {
   isProvenDead,
   mayRestore,
 } from './guards.js';
-import { partnerId } from './partner-answer.js';
 import { type EventOf } from './redemption-event.js';
 import { type Redemption, type RedemptionReason, type RevertReason } from './redemption.js';
 

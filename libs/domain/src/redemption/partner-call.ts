@@ -2,10 +2,11 @@
  * The calls to a partner: requests, capabilities and outcomes. A call has three outcomes, not two: done, refused,
  * unknown. Where the transport proves that no byte was sent, the outcome is `nothing-sent`.
  */
+import { ERROR_CODES, type ErrorCode, STEPS } from '#libs/partner-sdk/answers';
 import { type Address } from '../chain/address.js';
 import { type UuidV7 } from './uuid-v7.js';
 
-export const PARTNER_STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const;
+export const PARTNER_STEPS = STEPS;
 export type PartnerStep = (typeof PARTNER_STEPS)[number];
 
 /** The body of POST /deduct-points-by-address. */
@@ -57,18 +58,8 @@ export interface PartnerPolicy {
 }
 
 /** The codes of the interface's error envelope. */
-export const PARTNER_ERROR_CODES = [
-  'ERR-AUTH-FAILED',
-  'ERR-USER-NOT-FOUND',
-  'ERR-DUPLICATE-REQUEST',
-  'ERR-INSUFFICIENT-POINTS',
-  'ERR-TRANSACTION-NOT-FOUND',
-  'ERR-ALREADY-REVERTED',
-  'ERR-INVALID-AMOUNT',
-  'ERR-REDEMPTION-NOT-FOUND',
-  'ERR-INTERNAL',
-] as const;
-export type PartnerErrorCode = (typeof PARTNER_ERROR_CODES)[number];
+export const PARTNER_ERROR_CODES = ERROR_CODES;
+export type PartnerErrorCode = ErrorCode;
 
 /** Proofs that no byte of the request was sent. */
 export type NothingSentReason =

@@ -12,7 +12,6 @@ import {
   type CallOutcome,
   canonicalJson,
   LowmarkError,
-  parsePartnerAnswer,
   type PartnerId,
 } from '#libs/domain';
 import {
@@ -24,10 +23,11 @@ import {
   PartnerEndpoint,
   type PartnerEndpointFields,
 } from '#libs/partner-client';
+import { explain, type Reply } from '#libs/partner-sdk/answers';
+import { explainSignature } from '#libs/partner-sdk/conformance';
 import { type Clock } from '#libs/platform';
-import { explainSignature, hashApiKey, type KeyRing, signedContent } from '#libs/signing';
+import { hashApiKey, type KeyRing, signedContent } from '#libs/signing';
 import { onPartner, type Operator } from '../audit/audited.js';
-import { adviceFor, isGood } from './ping-advice.js';
 
 export interface Ping {
   readonly partner: PartnerId;
@@ -102,15 +102,16 @@ export type PingReport = ReturnType<typeof pingReport>;
 export function pingReport(pinged: Pinged) {
   const { partner, endpoint, requestId, result, outcome, address } = pinged;
   const { record } = result;
+  const mistakes = endpoint.mistakes(`?address=${address}`);
+  const { isUsable, code, rule = null, says, remedy } = explain({ ...record.finding, mistakes });
   return {
     partner,
     url: endpoint.baseUrl,
-    good: isGood(outcome),
-    mend:
-      adviceFor(result, outcome, {
-        mistakes: endpoint.mistakes(`?address=${address}`),
-        signatureFits: endpoint.signatureFits,
-      }) + wrongField(result),
+    good: isUsable,
+    finding: code,
+    rule,
+    says,
+    mend: remedy ?? 'Nothing.',
     requestId,
     // What we signed; null where nothing was signed.
     request: endpoint.sent ?? null,
@@ -126,21 +127,16 @@ export function pingReport(pinged: Pinged) {
   };
 }
 
-/** The first wrong or missing field of an answer that is verified. */
-function wrongField(result: CallResult): string {
-  if (result.kind !== 'answer' || result.verdict !== 'verified') return '';
-  const parsed = parsePartnerAnswer('balance', result.json);
-  return parsed.kind === 'invalid' ? ` Wrong or missing: ${parsed.field}.` : '';
-}
+const FITS = { valid: 'bytes', canonical: 'canonical form', missing: null, wrong: null } as const;
 
 function answerOf(result: AnswerResult, endpoint: ObservedEndpoint) {
-  const { status, verdict, record } = result;
-  const expected = endpoint.expected(result.verdict === 'verified' ? result : result.unverified);
+  const { status, verdict, record, reply } = result;
+  const expected = endpoint.expected(reply);
   return {
     status,
     verdict,
     // Which form of the body the signature covers; null where it covers none, or there is no signature.
-    signatureFits: endpoint.signatureFits ?? null,
+    signatureFits: FITS[reply.signature],
     signature: record.answerHeaders['x-api-signature'] ?? null,
     // The content that the signature should cover. The partner may repeat a secret in its answer, so secrets are
     // redacted.
@@ -174,8 +170,6 @@ interface SignedText {
 /** An endpoint that records what it signs and verifies, and does not reveal the secret. */
 export class ObservedEndpoint extends PartnerEndpoint {
   sent: SignedText | undefined;
-  /** Which form of the answer's body its signature covers; undefined where it covers none. */
-  signatureFits: 'bytes' | 'canonical form' | undefined;
   private identity: CallIdentity | undefined;
   private answered: Uint8Array | undefined;
   private given: string | undefined;
@@ -197,9 +191,7 @@ export class ObservedEndpoint extends PartnerEndpoint {
     // The first call passes the body as received, and a later call passes its canonical form.
     this.answered ??= body;
     this.given ??= signature;
-    const fits = super.verify(call, body, signature);
-    if (fits) this.signatureFits = body === this.answered ? 'bytes' : 'canonical form';
-    return fits;
+    return super.verify(call, body, signature);
   }
 
   /**
@@ -218,10 +210,10 @@ export class ObservedEndpoint extends PartnerEndpoint {
    * The content and signature that the answer should have: over its bytes, or over the canonical form of its JSON where
    * the answer has no signature or a signature over that form. Undefined where there is neither.
    */
-  expected(answer: { readonly json: unknown } | undefined): SignedText | undefined {
+  expected({ json, signature }: Reply): SignedText | undefined {
     const { answered } = this;
-    const isOverBytes = answered !== undefined && this.signatureFits !== 'canonical form';
-    const body = isOverBytes ? textOf(answered) : canonicalText(answer);
+    const isOverBytes = answered !== undefined && signature !== 'canonical';
+    const body = isOverBytes ? textOf(answered) : canonicalText(json);
     if (this.identity === undefined || body === undefined) return undefined;
     const content = signedContent({ ...this.identity, body });
     return { content, signature: super.sign(this.identity, body) };
@@ -232,10 +224,10 @@ function textOf(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined;
 }
 
-function canonicalText(answer: { readonly json: unknown } | undefined): string | undefined {
-  if (answer === undefined) return undefined;
+function canonicalText(json: Reply['json']): string | undefined {
+  if (json === undefined) return undefined;
   try {
-    return canonicalJson(answer.json);
+    return canonicalJson(json.value);
   } catch (error) {
     if (error instanceof LowmarkError) return undefined;
     throw error;

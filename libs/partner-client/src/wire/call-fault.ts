@@ -1,14 +1,11 @@
+import { type NoAnswerCode, type NotSentCode } from '#libs/partner-sdk/answers';
 import { type Deadline, deadlineIn } from '#libs/platform';
-import {
-  type NoAnswerCause,
-  type NothingSentCause,
-  type PhaseBeforeSending,
-} from '../call-result.js';
+import { type PhaseBeforeSending } from '../call-result.js';
 
 /** There is no connection to send on. Thrown only inside this library, whose callers get results. */
 export class DialFault extends Error {
   constructor(
-    readonly failure: NothingSentCause,
+    readonly failure: NotSentCode,
     readonly phase: PhaseBeforeSending,
     message: string,
   ) {
@@ -19,7 +16,7 @@ export class DialFault extends Error {
 /** No whole answer came on a connection that the request was given to. */
 export class ExchangeFault extends Error {
   constructor(
-    readonly failure: NoAnswerCause,
+    readonly failure: NoAnswerCode,
     message: string,
   ) {
     super(message);

@@ -5,7 +5,8 @@
  */
 import { type Socket } from 'node:net';
 import { Client, type Dispatcher, errors } from 'undici';
-import { type NoAnswerCause, type PhaseUnderWay } from '../call-result.js';
+import { type NoAnswerCode } from '#libs/partner-sdk/answers';
+import { type PhaseUnderWay } from '../call-result.js';
 import { CallStopped, describeError, ExchangeFault } from './call-fault.js';
 
 const MAX_HEADER_BYTES = 16_384;
@@ -211,7 +212,7 @@ function exchangeFault(error: unknown, { phase }: Arrived): ExchangeFault {
 function causeOf(
   error: unknown,
   { text, hasHead }: { readonly text: string; readonly hasHead: boolean },
-): NoAnswerCause {
+): NoAnswerCode {
   if (error instanceof CallStopped) {
     if (error.why === 'aborted') return 'aborted';
     return hasHead ? 'too-slow' : 'timeout';

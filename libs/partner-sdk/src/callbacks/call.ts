@@ -1,3 +1,5 @@
+import { type ErrorCode } from '../answers/answer-form.js';
+
 /** A call as received, whatever the server is. */
 export interface CallbackCall {
   readonly method: string;
@@ -41,20 +43,6 @@ export interface RefusedCall extends FailedCall {
   /** The refusal as thrown, with all fields that a class of your own adds. */
   readonly refusal: Refusal;
 }
-
-export const ERROR_CODES = [
-  'ERR-AUTH-FAILED',
-  'ERR-USER-NOT-FOUND',
-  'ERR-DUPLICATE-REQUEST',
-  'ERR-INSUFFICIENT-POINTS',
-  'ERR-TRANSACTION-NOT-FOUND',
-  'ERR-ALREADY-REVERTED',
-  'ERR-INVALID-AMOUNT',
-  'ERR-REDEMPTION-NOT-FOUND',
-  'ERR-INTERNAL',
-] as const;
-
-export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** Fields of a refusal besides its code, such as `partnerTransactionId`. They must have a JSON form. */
 export type ExtraFields = Readonly<Record<string, unknown>>;

@@ -10,3 +10,12 @@ export {
 } from './run/deduction-ledger.js';
 export { giveBack, runConformance } from './run/run-conformance.js';
 export { type Unresolved } from './run/revert-open.js';
+export {
+  explainSignature,
+  explainSignatureInTurns,
+  LONGEST_QUESTION_BODY,
+  LONGEST_QUESTION_BYTES,
+  type SignatureExplanation,
+  type SignatureQuestion,
+} from '../signing/explain-signature.js';
+export { HashBudget } from '../signing/hash-budget.js';

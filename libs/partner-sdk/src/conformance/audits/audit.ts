@@ -1,5 +1,5 @@
 /** Judges the form of all answers of the run. Each rule gets one verdict, however many answers violate it. */
-import { ERROR_CODES } from '../../callbacks/call.js';
+import { ERROR_CODES } from '../../answers/answer-form.js';
 import { type CheckId } from '../checks/all-checks.js';
 import { type Verdicts } from '../run/tester.js';
 import { type Exchange, type Target } from '../wire/exchange.js';

@@ -4,10 +4,9 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { canonicalJson } from '#libs/domain';
 import { HashBudget } from './hash-budget.js';
-import { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 import { membersOf, ordersOf, tryPrint, reprint, pythonJson, withDecimals } from './other-json.js';
+import { canonicalJson, pathOf, sign, verify } from './signing.js';
 
 /** Longest body of a question, in characters: the largest body that a callback may answer. */
 export const LONGEST_QUESTION_BODY = 64 * 1024;
@@ -88,10 +87,11 @@ type Steps<T> = Generator<undefined, T>;
 function* explain(question: SignatureQuestion, budget: HashBudget): Steps<SignatureExplanation> {
   const { secret, method, requestId = '', body, given } = question;
   const path = pathOf(question.path);
-  const content = signedContent({ method, path, requestId, body });
-  const signature = hmacSha256Hex(secret, content);
+  const content = method + path + requestId + body;
+  const message = { method, url: path, requestId, body };
+  const signature = sign(secret, message);
   if (given === undefined) return { content, signature, mistakes: [] };
-  const matches = verifySignature(secret, content, given);
+  const matches = verify(secret, message, given);
   const right: Recipe = {
     key: secret,
     parts: { method, path, requestId, body },

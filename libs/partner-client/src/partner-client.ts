@@ -60,6 +60,8 @@ export interface PartnerClientOptions extends DialOptions {
 export interface CallContext {
   /** Committed before the call (rule A of docs/redemption.md). Absent: minted when the call is sent. */
   readonly requestId?: UuidV7;
+  /** The whole call, if shorter than the client's own limit. */
+  readonly withinMs?: number;
   /** Ends the call: with `nothing-sent` while no byte has left, with `no-answer` afterwards. */
   readonly signal?: AbortSignal;
 }
@@ -130,7 +132,7 @@ export class PartnerClient {
   private async callOnce(
     endpoint: PartnerEndpoint,
     call: PartnerCall,
-    { requestId, signal }: CallContext,
+    { requestId, withinMs = Infinity, signal }: CallContext,
   ): Promise<CallResult> {
     const trace = new CallTrace(call, endpoint, this.options.clock, requestId);
     const parsed = parsePartnerUrl(endpoint.baseUrl, this.options.policy);
@@ -150,7 +152,8 @@ export class PartnerClient {
       trace.request = request;
       const key = `${endpoint.partnerId} ${parsed.url.origin}`;
       const { readMs, writeMs } = this.timeouts;
-      const whole = callDeadline(ROUTES[call.step].isRead ? readMs : writeMs, signal);
+      const longestMs = ROUTES[call.step].isRead ? readMs : writeMs;
+      const whole = callDeadline(Math.min(longestMs, withinMs), signal);
       const result = await this.send({ trace, url: parsed.url, request, key }, whole);
       health = healthOf(result);
       return result;

@@ -41,6 +41,7 @@ export class PlayerApiController {
     'chain',
     'partners',
     'partners/:partner/points',
+    'points',
     'partners/:partner/quote',
     'partners/:partner/limits',
     'redemptions',

@@ -94,6 +94,12 @@ describe('a request of the page', () => {
     }
   });
 
+  it('for the points of one partner or of all goes on with its query', async () => {
+    await own(request(url).get('/player/api/points')).expect(200);
+    await own(request(url).get('/player/api/points?partner=Arena')).expect(200);
+    expect(asked.map((one) => one.url)).toEqual(['/api/points', '/api/points?partner=Arena']);
+  });
+
   it('without the header of a page, or of another origin, goes nowhere', async () => {
     const plain = await request(url).post('/player/api/redemptions').set('cookie', COOKIE).send({});
     const foreign = await own(request(url).post('/player/api/redemptions'))

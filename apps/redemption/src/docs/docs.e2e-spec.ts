@@ -75,6 +75,9 @@ describe('the contract', () => {
     const points = '/api/partners/{partner}/points';
     await checked(points, user.get('/api/partners/Arena/points'));
     await checked(points, user.get('/api/partners/Nobody/points'));
+    await checked('/api/points', user.get('/api/points'));
+    await checked('/api/points', user.get('/api/points?partner=Nobody'));
+    await checked('/api/points', user.get('/api/points?partner=x&partner=y'));
     await checked('/api/chain', request(service.url).get('/api/chain'));
     const quote = '/api/partners/{partner}/quote';
     const quoted = await checked(quote, user.get('/api/partners/Arena/quote?points=500'));

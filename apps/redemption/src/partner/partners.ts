@@ -125,6 +125,8 @@ export interface CallOf<S extends PartnerStep> {
   /** Id of the call's row, which was committed before the call. */
   readonly requestId: UuidV7;
   readonly redemptionId?: UuidV7;
+  /** The whole call, if shorter than usual. */
+  readonly withinMs?: number;
 }
 
 export interface CallMade<S extends PartnerStep> {
@@ -168,12 +170,13 @@ export class PartnerCaller {
 
   async call<S extends PartnerStep>(
     { endpoint, callback }: PartnerEntry,
-    { call, address, requestId, redemptionId }: CallOf<S>,
+    { call, address, requestId, redemptionId, withinMs }: CallOf<S>,
   ): Promise<CallMade<S>> {
     const { step } = call;
     const { partnerId: partner, partnerName } = callback;
     const wasClosed = this.client.circuitOf(partner) === 'closed';
-    const result = await this.client.call(endpoint, call, { requestId });
+    const limit = withinMs !== undefined && { withinMs };
+    const result = await this.client.call(endpoint, call, { requestId, ...limit });
     if (!wasClosed && this.client.circuitOf(partner) === 'closed') {
       for (const listener of this.listeners) listener(partner);
     }
@@ -219,17 +222,25 @@ export class PointsService {
   ) {}
 
   /** @throws UserError 404, 502, 503; DatabaseUnavailableError */
-  async read(partner: PartnerEntry, address: Address): Promise<BalanceAnswer> {
-    return answerOf(await this.ask(partner, address));
+  async read(
+    partner: PartnerEntry,
+    address: Address,
+    limit: Pick<CallOf<'balance'>, 'withinMs'> = {},
+  ): Promise<BalanceAnswer> {
+    return answerOf(await this.ask(partner, address, limit));
   }
 
   /** Asks the partner, and logs the call. @throws DatabaseUnavailableError */
-  async ask(partner: PartnerEntry, address: Address): Promise<CallOutcome<'balance'>> {
+  async ask(
+    partner: PartnerEntry,
+    address: Address,
+    limit: Pick<CallOf<'balance'>, 'withinMs'> = {},
+  ): Promise<CallOutcome<'balance'>> {
     const { store, caller, clock } = this;
     const requestId = newRequestId(clock);
     await store.beginBalanceCall(partner.endpoint.partnerId, requestId);
     const call = { step: 'balance', address } as const;
-    const { outcome, end } = await caller.call(partner, { call, address, requestId });
+    const { outcome, end } = await caller.call(partner, { call, address, requestId, ...limit });
     await store.endCall(end);
     return outcome;
   }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { type PartnerBehaviour, refusal } from '#libs/testing';
+import { FakePartner, type PartnerBehaviour, refusal } from '#libs/testing';
 import {
   addPartner,
+  addPrice,
   aUser,
   errorOf,
   type Service,
@@ -145,6 +146,59 @@ describe('points', () => {
     const answer = await user.get('/api/partners/Arena/points');
     expect(errorOf(answer)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
     expect(answer.headers['retry-after']).toBe('2');
+  });
+});
+
+describe('points with all partners', () => {
+  it('are read at once, each partner by itself, and count as one read', async () => {
+    await addPrice(service);
+    await service.bench.finalise();
+    const [silent, strange] = [await FakePartner.start(), await FakePartner.start()];
+    silent.delayMs = 4_000;
+    strange.behave = () => ({ body: {}, signature: null });
+    const names = Array.from({ length: 12 }, (_, index) => `Game ${String(index + 10)}`);
+    for (const name of names) await addPartner(service, name, { maxPoints: 400n });
+    await addPartner(service, 'Silent', { url: silent.url });
+    await addPartner(service, 'Strange', { url: strange.url });
+    const user = await aUser(service);
+    service.game.points.set(user.wallet, 1500);
+    const { body } = await user.get('/api/points').expect(200);
+    expect(body.wallet).toBe(user.wallet);
+    const { partners } = body as { partners: { partner: { name: string } }[] };
+    const byName = new Map(partners.map((one) => [one.partner.name, one]));
+    for (const name of names) {
+      expect(byName.get(name)).toMatchObject({
+        ...{ points: 1500, problem: null },
+        limits: { maxPoints: 400, refusal: null },
+        quote: { points: 400, usdValue: 4, refusal: null },
+      });
+    }
+    expect(byName.get('Silent')).toMatchObject({
+      ...{ points: null, quote: null },
+      problem: { code: 'PARTNER_UNAVAILABLE', retryAfterSeconds: 10 },
+      limits: { refusal: null },
+    });
+    expect(byName.get('Strange')).toMatchObject({
+      ...{ points: null, quote: null },
+      problem: { code: 'PARTNER_ERROR', retryAfterSeconds: null },
+    });
+    for (let count = 1; count < 5; count++) {
+      const one = await user.get('/api/points?partner=gAME 10').expect(200);
+      expect(one.body.partners).toMatchObject([{ partner: { name: 'Game 10' }, points: 1500 }]);
+    }
+    const answer = await user.get('/api/points');
+    expect(errorOf(answer)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    await Promise.all([silent.stop(), strange.stop()]);
+  });
+
+  it('of a partner that is not there are not found', async () => {
+    const user = await aUser(service);
+    expect(errorOf(await user.get('/api/points?partner=Nobody'))).toEqual({
+      ...{ status: 404, code: 'NOT_FOUND' },
+    });
+    expect(errorOf(await user.get('/api/points?partner=Arena&partner=Gone'))).toEqual({
+      ...{ status: 400, code: 'BAD_REQUEST', field: 'partner' },
+    });
   });
 });
 

@@ -1,9 +1,15 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min } from 'class-validator';
-import { decimalToNumber, type RedemptionRate, tokensText, tokensToNumber } from '#libs/domain';
+import {
+  type Address,
+  decimalToNumber,
+  type RedemptionRate,
+  tokensText,
+  tokensToNumber,
+} from '#libs/domain';
 import { type UserError } from '../http/user.error.js';
-import { COUNT, DIGITS, NUMBER, PARTNER_NAME, TIME } from '../http/schema.js';
+import { ADDRESS, COUNT, DIGITS, NUMBER, PARTNER_NAME, TIME } from '../http/schema.js';
 import { type PartnerName } from '../partner/partner.dto.js';
 import { type Assessment, type PointsRange } from './quote.service.js';
 
@@ -120,6 +126,41 @@ export class PointsRangeBody {
   readonly refusal!: RefusalBody | null;
 }
 
+@ApiSchema({ name: 'PointsOfPartner' })
+export class PointsOfPartnerBody {
+  @ApiProperty(PARTNER_NAME)
+  readonly partner!: PartnerName;
+
+  @ApiProperty({ ...COUNT, nullable: true, description: 'Null if there is a problem.' })
+  readonly points!: number | null;
+
+  @ApiProperty({
+    type: () => RefusalBody,
+    nullable: true,
+    description: 'Why the points are not known, as GET /api/partners/{partner}/points answers.',
+  })
+  readonly problem!: RefusalBody | null;
+
+  @ApiProperty({ type: () => PointsRangeBody })
+  readonly limits!: PointsRangeBody;
+
+  @ApiProperty({
+    type: () => QuoteBody,
+    nullable: true,
+    description: 'Of as many of the points as can be redeemed; null if that is none.',
+  })
+  readonly quote!: QuoteBody | null;
+}
+
+@ApiSchema({ name: 'AllPoints' })
+export class AllPointsBody {
+  @ApiProperty(ADDRESS)
+  readonly wallet!: Address;
+
+  @ApiProperty({ type: [PointsOfPartnerBody] })
+  readonly partners!: readonly PointsOfPartnerBody[];
+}
+
 export function quoteBody(
   partner: PartnerName,
   points: number,
@@ -164,7 +205,7 @@ function bonusRateOf({ bonus }: RedemptionRate, points: bigint): number | null {
   return bonus !== undefined && points >= bonus.fromPoints ? decimalToNumber(bonus.rate) : null;
 }
 
-function refusalBody(refusal: UserError | undefined): RefusalBody | null {
+export function refusalBody(refusal: UserError | undefined): RefusalBody | null {
   if (refusal === undefined) return null;
   const { code, message, retryAfterSeconds = null } = refusal;
   return { code, message, retryAfterSeconds };

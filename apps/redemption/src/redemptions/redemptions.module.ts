@@ -9,6 +9,7 @@ import { PayoutModule } from '../payout/payout.module.js';
 import { CancelService } from './cancel.service.js';
 import { CreationService } from './creation.service.js';
 import { ExpirySweep } from './expiry.sweep.js';
+import { PointsController } from './points.controller.js';
 import { QuoteService, RedeemablePrice } from './quote.service.js';
 import { QuotesController } from './quotes.controller.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
@@ -16,7 +17,7 @@ import { RedemptionsController } from './redemptions.controller.js';
 
 @Module({
   imports: [AuthModule, ChainModule, LedgerModule, PartnersModule, PayoutModule],
-  controllers: [QuotesController, RedemptionsController],
+  controllers: [PointsController, QuotesController, RedemptionsController],
   providers: [
     CancelService,
     CreationService,

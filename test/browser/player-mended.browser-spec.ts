@@ -258,3 +258,78 @@ it('a refusal of a while ago is not told as if it were of now', async () => {
     .getByText('Your last try came to nothing, and no points were taken. You can try again.')
     .waitFor({ timeout: 60_000 });
 });
+
+describe('on a phone', () => {
+  const browser = {
+    ...{ viewport: { width: 390, height: 740 }, isMobile: true, hasTouch: true },
+  };
+
+  it('a voucher comes first and stays in sight, among many games', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `Game ${String(index + 10)}`);
+    for (const name of names) await players.stage.addPartner(name, { maxPoints: 1_600n });
+    const player = await players.player({ points, browser });
+    const answers: string[] = [];
+    player.page.on('response', (answer) => {
+      const { pathname } = new URL(answer.url());
+      if (/points|limits|quote/.test(pathname)) answers.push(`${answer.status()} ${pathname}`);
+    });
+    await player.showPartners(names);
+    for (const name of names) {
+      await player.partner(name).getByText('3,000 points', { exact: true }).waitFor();
+      await player.partner(name).getByText('1 to 1,600 points at the moment.').waitFor();
+      await player.partner(name).getByRole('button', { name: 'Max 1,600' }).waitFor();
+    }
+    expect([...new Set(answers)]).toEqual(['200 /player/api/points']);
+    await player.redeem(1500);
+    await player.isAt('claimable');
+    const topOf = async (name: string) =>
+      (await player.page.getByRole('region', { name }).boundingBox())?.y ?? Number.NaN;
+    expect(await topOf('Your redemptions')).toBeLessThan(await topOf('Your points'));
+    const bar = player.button('Go to your 100 LOW');
+    expect(await bar.count()).toBe(0);
+    await player.partner(names.at(-1)).scrollIntoViewIfNeeded();
+    await player.sees(/left to claim/);
+    await bar.click();
+    await bar.waitFor({ state: 'detached' });
+    await player.button(/^Claim 100/).click({ trial: true });
+  });
+
+  it('who has no wallet gets one, or opens the page in its app', async () => {
+    const hidden =
+      'addEventListener("eip6963:announceProvider", (e) => e.stopImmediatePropagation(), true)';
+    const open = async (options: object) => {
+      const context = await players.context(options);
+      await context.addInitScript(hidden);
+      const page = await context.newPage();
+      await page.goto('/redeem');
+      await page.getByText('Never share its recovery phrase').waitFor();
+      expect(await graveFaults(page)).toEqual([]);
+      return page;
+    };
+    const link = (name: string) => ({ name, exact: true });
+    const phone = await open(browser);
+    const app = await phone.getByRole('link', link('Open in MetaMask')).getAttribute('href');
+    expect(app).toBe(`https://metamask.app.link/dapp/${new URL(phone.url()).host}/redeem`);
+    const desktop = await open({});
+    const site = await desktop.getByRole('link', link('MetaMask')).getAttribute('href');
+    expect(site).toBe('https://metamask.io/download');
+  });
+});
+
+it('a price that is held is told above all games, before anything is typed', async () => {
+  const player = await aPlayer();
+  await player.sees(/^worth about/);
+  const sql = (text: string) => players.stage.database.open().then(({ pool }) => pool.query(text));
+  await sql(
+    `INSERT INTO staking.price_hold (reason, before_usd, max_change, usd, source, observed_at)
+      VALUES ('jump', 0.15, 0.2, 1.5, 'fixed', now())`,
+  );
+  try {
+    await player.page.reload();
+    await player.sees('Nothing can be redeemed at the moment');
+    await player.sees(/redemptions go on when the operator has checked it/);
+    await player.sees('3,000 points');
+  } finally {
+    await sql('DELETE FROM staking.price_hold');
+  }
+});

@@ -7,8 +7,8 @@ import { type paths } from './redemption.generated';
 import { readServerClock } from './server-clock';
 
 const TIMEOUT_MS = 30_000;
-/** This request may take as long as the partner's answer, so it is not watched. */
-const ASKS_A_PARTNER = '/api/partners/{partner}/points';
+/** This request may take as long as a partner’s answer, so it is not watched. */
+const ASKS_PARTNERS = '/api/points';
 
 const asked = new Map<string, ReturnType<typeof watchAnswer>>();
 
@@ -18,7 +18,7 @@ const asked = new Map<string, ReturnType<typeof watchAnswer>>();
  */
 const ownPage: Middleware = {
   onRequest({ id, request, schemaPath }) {
-    if (request.method === 'GET' && schemaPath !== ASKS_A_PARTNER) asked.set(id, watchAnswer());
+    if (request.method === 'GET' && schemaPath !== ASKS_PARTNERS) asked.set(id, watchAnswer());
     if (request.method !== 'GET')
       request.headers.set(CSRF_HEADER, sessionStore.get()?.csrf ?? csrfToken('player'));
     return new Request(request, {

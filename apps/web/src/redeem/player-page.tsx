@@ -1,10 +1,14 @@
-import { Alert, SimpleGrid, Stack } from '@mantine/core';
+import { Alert, em, SimpleGrid, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useConnection, WagmiProvider } from 'wagmi';
 import { useTexts } from '../texts/texts-context';
 import { type BrowserWallet } from '../wallets/browser-wallets';
 import { useRedeemConfig } from './config-context';
+import { useAllPoints } from './partners/partner-queries';
 import { PartnersPanel } from './partners/partners-panel';
+import { ClaimBar } from './redemptions/claim-bar';
+import { hasEnded } from './redemptions/redemption-phase';
 import { RedemptionsPanel } from './redemptions/redemptions-panel';
 import { useRedemptions } from './redemptions/redemptions-query';
 import { type Session, useSession } from './session/session-store';
@@ -45,6 +49,10 @@ function WithWallets({ chosen }: PlayerPageProps) {
 function SignedIn({ session }: { readonly session: Session }) {
   const redemptions = useRedemptions(session.wallet);
   const items = redemptions.data?.items ?? [];
+  const isNarrow = useMediaQuery(`(max-width: ${em(TWO_COLUMNS_PX - 1)})`);
+  const points = <PartnersPanel key="points" wallet={session.wallet} redemptions={items} />;
+  const list = <RedemptionsPanel key="list" wallet={session.wallet} redemptions={redemptions} />;
+  const isListFirst = isNarrow && items.some((one) => !hasEnded(one));
   return (
     <Stack gap="lg">
       <AccountBar
@@ -52,12 +60,30 @@ function SignedIn({ session }: { readonly session: Session }) {
         needsWallet={items.some(({ stage }) => stage === 'authorised')}
       />
       <PayoutsNotice />
+      <PriceNotice wallet={session.wallet} />
       <WalletNotice redemptions={items} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
-        <PartnersPanel wallet={session.wallet} redemptions={items} />
-        <RedemptionsPanel wallet={session.wallet} redemptions={redemptions} />
+        {isListFirst ? [list, points] : [points, list]}
       </SimpleGrid>
+      {isListFirst && <ClaimBar redemptions={items} />}
     </Stack>
+  );
+}
+
+/** Mantine's breakpoint `md`, from which points and redemptions are beside each other. */
+const TWO_COLUMNS_PX = 992;
+
+/** Announces that no price can be used, and until when, once for all partners. */
+function PriceNotice({ wallet }: { readonly wallet: string }) {
+  const { prices: words } = useTexts().texts.redeem;
+  const { data } = useAllPoints(wallet);
+  const codes = data?.map(({ limits }) => limits.refusal?.code);
+  const code = (['PRICE_UNAVAILABLE', 'PRICE_STALE'] as const).find((one) => codes?.includes(one));
+  if (code === undefined) return null;
+  return (
+    <Alert color="yellow" role="status" title={words.title}>
+      {words[code]} {words.meanwhile}
+    </Alert>
   );
 }
 

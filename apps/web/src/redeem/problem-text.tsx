@@ -25,12 +25,12 @@ export function useProblemText(): (error: unknown) => string {
 }
 
 /** Like `useProblemText`, for requests that the page repeats by itself, so the time to wait is left out. */
-export function useAskedAgainText(): (error: unknown, said?: string) => string {
+export function useAskedAgainText(): (error: unknown) => string {
   const { texts, locale } = useTexts();
   const problem = useProblemText();
-  return (error, said) => {
+  return (error) => {
     if (error instanceof ApiProblem && error.status < 500) return problem(error);
     const code = error instanceof ApiProblem ? error.code : 'NO_CONNECTION';
-    return `${said ?? problemText(texts, { code }, locale)} ${texts.redeem.asksAgain}`;
+    return `${problemText(texts, { code }, locale)} ${texts.redeem.asksAgain}`;
   };
 }

@@ -1,13 +1,11 @@
 import { Badge, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { ApiProblem } from '../../api/api-problem';
 import { formatPercent, formatPoints } from '../../format/amount';
-import { type Texts } from '../../texts/en';
 import { useTexts } from '../../texts/texts-context';
 import { type Partner, type Redemption } from '../config';
 import { useTokenText } from '../config-context';
 import { useAskedAgainText } from '../problem-text';
 import { usePhase } from '../redemptions/use-phase';
-import { useLimits, usePoints, useQuote } from './partner-queries';
+import { type PointsOfPartner, usePoints } from './partner-queries';
 import { useUsdText } from './quote-view';
 import { useRedeemClick } from './redeem-click';
 import { RedeemForm } from './redeem-form';
@@ -46,15 +44,21 @@ export function PartnerCard({ partner, wallet, open }: PartnerCardProps) {
             </Badge>
           )}
         </Group>
-        <PointsLine partner={partner} points={points} />
+        <PointsLine points={points} />
         {bonus !== null && (
           <Text size="sm" c="dimmed">
             {words.bonus(formatPercent(bonus.rate, locale), formatPoints(bonus.fromPoints, locale))}
           </Text>
         )}
         {open !== undefined && <OpenLine redemption={open} />}
-        {open === undefined && !partner.paused && (points.data ?? 0) > 0 && (
-          <RedeemForm partner={partner} wallet={wallet} balance={points.data ?? 0} click={click} />
+        {open === undefined && !partner.paused && (points.data?.points ?? 0) > 0 && (
+          <RedeemForm
+            partner={partner}
+            wallet={wallet}
+            balance={points.data?.points ?? 0}
+            limits={points.data?.limits}
+            click={click}
+          />
         )}
       </Stack>
     </Card>
@@ -68,17 +72,12 @@ function OpenLine({ redemption }: { readonly redemption: Redemption }) {
   return <Text size="sm">{phase === 'claimable' ? words.claimFirst : words.underWay}</Text>;
 }
 
-function PointsLine({
-  partner,
-  points,
-}: {
-  readonly partner: Partner;
-  readonly points: ReturnType<typeof usePoints>;
-}) {
+function PointsLine({ points }: { readonly points: ReturnType<typeof usePoints> }) {
   const { texts, locale } = useTexts();
-  const { partners: words, retry } = texts.redeem;
+  const { partners: words, retry, asksAgain } = texts.redeem;
   const problemText = useAskedAgainText();
-  if (isUnknownWallet(points.error)) {
+  const { data, error } = points;
+  if (data?.problem?.code === 'USER_NOT_FOUND') {
     return (
       <div role="status">
         <Text size="sm" fw={600}>
@@ -88,53 +87,38 @@ function PointsLine({
       </div>
     );
   }
-  if (points.data === undefined && points.isError) {
+  const said = data?.problem?.code === 'PARTNER_ERROR' ? words.oddAnswer : words.silentGame;
+  const hasProblem = data?.problem != null;
+  if (hasProblem || error !== null) {
     return (
       <Stack gap="xs" align="start" role="status">
         <Text size="sm" fw={600}>
           {words.unknownPoints}
         </Text>
-        <Text size="sm">{problemText(points.error, saidOf(points.error, words))}</Text>
+        <Text size="sm">{hasProblem ? `${said} ${asksAgain}` : problemText(error)}</Text>
         <Button variant="default" onClick={() => void points.refetch()}>
           {retry}
         </Button>
       </Stack>
     );
   }
-  if (points.data === undefined) return <Skeleton height={28} width="50%" />;
+  if (data === undefined) return <Skeleton height={28} width="50%" />;
   return (
     <div>
       <Text size="xl" fw={700}>
-        {words.points(formatPoints(points.data, locale))}
+        {words.points(formatPoints(data.points ?? 0, locale))}
       </Text>
-      <Worth partner={partner} points={points.data} />
+      <Worth of={data} />
     </div>
   );
 }
 
-/** The text for a partner that only failed to report the points: no points can have been deducted. */
-function saidOf(
-  error: unknown,
-  { silentGame, oddAnswer }: Texts['redeem']['partners'],
-): string | undefined {
-  if (!(error instanceof ApiProblem)) return undefined;
-  if (error.code === 'PARTNER_UNAVAILABLE') return silentGame;
-  return error.code === 'PARTNER_ERROR' ? oddAnswer : undefined;
-}
-
-function isUnknownWallet(error: unknown): boolean {
-  return error instanceof ApiProblem && error.code === 'USER_NOT_FOUND';
-}
-
-/** The current worth of the points, or of as many as can be redeemed. */
-function Worth({ partner, points }: { readonly partner: Partner; readonly points: number }) {
+/** The current worth of the points, if all can be redeemed. */
+function Worth({ of: { points, quote } }: { readonly of: PointsOfPartner }) {
   const { texts } = useTexts();
   const tokenText = useTokenText();
   const usdText = useUsdText();
-  const limits = useLimits(partner.id);
-  const most = Math.min(points, limits.data?.maxPoints ?? 0);
-  const { data: quote } = useQuote(partner.id, most > 0 ? most : undefined);
-  if (quote?.amount == null || quote.usdValue === null || most < points) return null;
+  if (quote?.amount == null || quote.usdValue === null || quote.points !== points) return null;
   return (
     <Text size="sm" c="dimmed">
       {texts.redeem.partners.worth(

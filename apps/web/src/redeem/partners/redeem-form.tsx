@@ -5,8 +5,8 @@ import { type SyntheticEvent, useState } from 'react';
 import { formatPoints, parsePoints } from '../../format/amount';
 import { useTexts } from '../../texts/texts-context';
 import { type Partner } from '../config';
-import { useProblemText } from '../problem-text';
-import { useLimits, useQuote } from './partner-queries';
+import { problemText, useProblemText } from '../problem-text';
+import { type PointsOfPartner, useQuote } from './partner-queries';
 import { beginClick } from './pending-clicks';
 import { entryProblem, rangeOf } from './points-entry';
 import { QuoteView } from './quote-view';
@@ -16,6 +16,7 @@ interface RedeemFormProps {
   readonly partner: Partner;
   readonly wallet: string;
   readonly balance: number;
+  readonly limits: PointsOfPartner['limits'] | undefined;
   readonly click: RedeemClick;
 }
 
@@ -32,18 +33,17 @@ function useTypedPoints(key: string): readonly [string, (text: string) => void] 
   return [text, type];
 }
 
-export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps) {
+export function RedeemForm({ partner, wallet, balance, limits, click }: RedeemFormProps) {
   const { texts, locale } = useTexts();
   const { form: words } = texts.redeem;
   const client = useQueryClient();
   const [text, setText] = useTypedPoints(`${wallet} ${partner.id}`);
   const [typed] = useDebouncedValue(text, TYPING_MS);
-  const limits = useLimits(partner.id);
   const points = parsePoints(text);
   const asked = parsePoints(typed);
   const quote = useQuote(partner.id, asked);
-  const range = rangeOf(limits.data, balance);
-  const most = Math.min(balance, limits.data?.maxPoints ?? balance);
+  const range = rangeOf(limits, balance);
+  const most = Math.min(balance, limits?.maxPoints ?? balance);
   // Only the displayed quote is redeemed, so a quote for another number of points does not count.
   const shown = quote.data?.points === points ? quote.data : undefined;
   const problem = entryProblem(text, points, balance);
@@ -81,7 +81,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
               disabled={click.pending !== undefined}
               onClick={() => setText(formatPoints(most, locale))}
             >
-              {words.all(formatPoints(most, locale))}
+              {(most < balance ? words.most : words.all)(formatPoints(most, locale))}
             </Button>
           </Group>
         )}
@@ -103,7 +103,8 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
   }
 
   function rangeText(): string | undefined {
-    if (range === undefined) return undefined;
+    if (range === undefined)
+      return limits?.refusal ? problemText(texts, limits.refusal, locale) : undefined;
     const min = formatPoints(range.min, locale);
     if (range.max < range.min) return words.tooFewHere(min);
     return words.range(min, formatPoints(range.max, locale));
@@ -118,7 +119,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
       case 'other-digits':
         return words.otherDigits;
       case 'too-few':
-        return words.tooFew(formatPoints(limits.data?.minPoints ?? 1, locale));
+        return words.tooFew(formatPoints(limits?.minPoints ?? 1, locale));
       case 'too-many':
         return texts.redeem.refusals.INSUFFICIENT_POINTS;
     }

@@ -4,7 +4,7 @@ import { serverNowMs } from '../../api/server-clock';
 import { formatTime, formatWait, upToMinute } from '../../format/time';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
-import { useLimits } from '../partners/partner-queries';
+import { usePoints } from '../partners/partner-queries';
 import { useProblemText } from '../problem-text';
 import { type Phase } from './redemption-phase';
 import { useCancel } from './use-cancel';
@@ -56,7 +56,7 @@ function CancelDialog({ redemption, wallet, onClose }: CancelDialogProps) {
     >
       <Stack gap="sm">
         <Text size="sm">
-          <Consequence redemption={redemption} />
+          <Consequence redemption={redemption} wallet={wallet} />
         </Text>
         <Group>
           <Button color="red" loading={cancel.isBusy} onClick={cancel.begin}>
@@ -79,13 +79,13 @@ function CancelDialog({ redemption, wallet, onClose }: CancelDialogProps) {
   );
 }
 
-function Consequence({ redemption }: Pick<CancelPartProps, 'redemption'>) {
+function Consequence({ redemption, wallet }: Pick<CancelPartProps, 'redemption' | 'wallet'>) {
   const { texts, locale } = useTexts();
   const { cancel: words } = texts.redeem;
-  const limits = useLimits(redemption.partner.id);
+  const points = usePoints(redemption.partner.id, wallet);
   const until = redemption.returnsBy ?? redemption.payableUntil;
   if (redemption.stage !== 'authorised' || until === null) return words.before;
   const said = words.after(formatTime(upToMinute(until), locale, serverNowMs()));
-  const waitSeconds = limits.data?.coolDownSeconds ?? 0;
+  const waitSeconds = points.data?.limits.coolDownSeconds ?? 0;
   return waitSeconds === 0 ? said : `${said} ${words.coolDown(formatWait(waitSeconds, locale))}`;
 }

@@ -4,7 +4,9 @@ import { useTexts } from '../../texts/texts-context';
 import { LoadingCard } from '../loading-card';
 import { OutageContext } from '../config-context';
 import { useAskedAgainText, useProblemText } from '../problem-text';
+import { type Redemption } from '../config';
 import { RedemptionCard } from './redemption-card';
+import { hasEnded } from './redemption-phase';
 import { type useRedemptions } from './redemptions-query';
 
 interface RedemptionsPanelProps {
@@ -12,7 +14,7 @@ interface RedemptionsPanelProps {
   readonly redemptions: ReturnType<typeof useRedemptions>;
 }
 
-/** All redemptions of the wallet, newest first. */
+/** All redemptions of the wallet: the open ones, then the ended ones, newest first. */
 export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps) {
   const { list: words } = useTexts().texts.redeem;
   const problemText = useAskedAgainText();
@@ -37,12 +39,16 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
           </Text>
         </Card>
       )}
-      {data?.items.map((one) => (
+      {openFirst(data?.items ?? []).map((one) => (
         <RedemptionCard key={one.id} redemption={one} wallet={wallet} />
       ))}
       {data?.next != null && <MoreButton loadMore={redemptions.loadMore} />}
     </Stack>
   );
+}
+
+function openFirst(items: readonly Redemption[]): readonly Redemption[] {
+  return [...items.filter((one) => !hasEnded(one)), ...items.filter(hasEnded)];
 }
 
 function MoreButton({ loadMore }: { readonly loadMore: () => Promise<void> }) {

@@ -2,6 +2,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useEffect } from 'react';
 import { playerApi } from '../../api/player-client';
 import { type Redemption } from '../config';
+import { refreshPoints } from '../partners/partner-queries';
 import { claimsStore } from './claims-store';
 import { hasEnded } from './redemption-phase';
 
@@ -35,7 +36,7 @@ export function useRedemptions(wallet: string) {
       const limit = Math.min(Math.max(PAGE, (open ?? 0) + 1), LARGEST_PAGE);
       const page = await loadPage(wallet, { limit });
       const before = client.getQueryData<Redemptions>(keyOf(wallet));
-      refreshPoints(client, before, page.redemptions);
+      refreshChanged(client, before, page.redemptions);
       return merged(before ?? NOTHING, page.redemptions, page);
     },
     refetchInterval: ({ state }) =>
@@ -59,7 +60,7 @@ export function useTakeRedemption(wallet: string): (redemption: Redemption) => v
   const client = useQueryClient();
   return (redemption) => {
     const before = client.getQueryData<Redemptions>(keyOf(wallet));
-    refreshPoints(client, before, [redemption]);
+    refreshChanged(client, before, [redemption]);
     client.setQueryData<Redemptions>(keyOf(wallet), merged(before ?? NOTHING, [redemption]));
   };
 }
@@ -78,19 +79,14 @@ async function loadPage(wallet: string, query: PageQuery): Promise<Page> {
   return data === undefined || !isOurs ? { redemptions: [], next: null } : data;
 }
 
-/** Refreshes points, quote and limits of the partners whose redemptions have changed. */
-function refreshPoints(
+function refreshChanged(
   client: QueryClient,
   before: Redemptions | undefined,
   changed: readonly Redemption[],
 ): void {
   const stages = new Map(before?.items.map(({ id, stage }) => [id, stage]));
   const moved = changed.filter(({ id, stage }) => before !== undefined && stages.get(id) !== stage);
-  for (const { partner } of moved) {
-    void client.invalidateQueries({ queryKey: ['points', partner.id] });
-    void client.invalidateQueries({ queryKey: ['quote', partner.id] });
-    void client.invalidateQueries({ queryKey: ['limits', partner.id] });
-  }
+  for (const { partner } of moved) refreshPoints(client, partner.id);
 }
 
 /** @param page the complete newest page, where it is known; older loaded pages stay */

@@ -25,6 +25,7 @@ export function AccountBar({ session, needsWallet }: AccountBarProps) {
     sessionStore.end('signed-out');
     client.removeQueries({ queryKey: ['redemptions'] });
     client.removeQueries({ queryKey: ['points'] });
+    client.removeQueries({ queryKey: ['all-points'] });
   };
   const isOther = address !== undefined && address.toLowerCase() !== session.wallet;
   return (

@@ -1,8 +1,21 @@
-import { Alert, Button, Card, Image, NativeSelect, Stack, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Button,
+  Card,
+  Group,
+  Image,
+  NativeSelect,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTexts } from '../../texts/texts-context';
 import { type BrowserWallet, useBrowserWallets } from '../../wallets/browser-wallets';
+import { WALLET_OFFERS } from '../../wallets/wallet-offers';
 import { TEST_WALLET_ID, testWallet } from '../../wallets/test-wallet';
 import { type WalletFailure } from './wallet-errors';
 
@@ -26,14 +39,7 @@ export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) 
   const wallets = useBrowserWallets();
   const choice = (
     <Stack gap="sm">
-      {wallets.length === 0 && (
-        <div>
-          <Text fw={600}>{texts.none}</Text>
-          <Text size="sm" c="dimmed">
-            {texts.noneMore}
-          </Text>
-        </div>
-      )}
+      {wallets.length === 0 && <NoWallet />}
       {wallets.map((wallet) => (
         <WalletButton
           key={wallet.info.uuid}
@@ -67,6 +73,39 @@ export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) 
         {choice}
       </Stack>
     </Card>
+  );
+}
+
+/** What a wallet is, and where to get one; on a phone, the apps that open this page. */
+function NoWallet() {
+  const { wallet: texts } = useTexts().texts.redeem;
+  const isPhone = useMediaQuery('(pointer: coarse) and (hover: none)', undefined, {
+    getInitialValueInEffect: false,
+  });
+  const offers = WALLET_OFFERS.filter(({ open }) => !isPhone || open !== undefined);
+  return (
+    <Stack gap="xs">
+      <Text fw={600}>{isPhone ? texts.noneOnPhone : texts.none}</Text>
+      <Text size="sm" c="dimmed">
+        {texts.whatIsOne}
+      </Text>
+      <Text size="sm">{isPhone ? texts.openIn : texts.install}</Text>
+      {offers.map(({ name, site, open }) => (
+        <Group key={name} gap="sm" justify="space-between">
+          <Anchor href={isPhone ? open?.(location.href) : site} rel="noreferrer">
+            {isPhone ? texts.openWith(name) : name}
+          </Anchor>
+          {isPhone && (
+            <Anchor size="sm" href={site} rel="noreferrer">
+              {texts.get(name)}
+            </Anchor>
+          )}
+        </Group>
+      ))}
+      <Text size="sm" c="dimmed">
+        {isPhone ? texts.afterOpening : texts.afterInstalling}
+      </Text>
+    </Stack>
   );
 }
 

@@ -24,6 +24,14 @@ export const redeemDe: typeof redeemEn = {
       'Was in einer Weile ausgezahlt werden kann, ist aufgebraucht. Versuche es später noch einmal.',
     'too-much': 'Gerade können nur kleine Beträge eingelöst werden.',
   },
+  prices: {
+    title: 'Zurzeit kann nichts eingelöst werden',
+    PRICE_UNAVAILABLE:
+      'Der Preis des Tokens steht nicht fest: Es geht weiter, wenn der Betreiber ihn geprüft hat.',
+    PRICE_STALE: 'Der Preis des Tokens ist veraltet: Es geht weiter, wenn ein neuer da ist.',
+    meanwhile:
+      'Deine Punkte bleiben in deinen Spielen, und einen Gutschein, den du hast, kannst du weiter abholen.',
+  },
   silent:
     'Einlösungen antworten gerade nicht. Was du hier siehst, kann alt sein; diese Seite fragt weiter.',
   offline:
@@ -34,8 +42,15 @@ export const redeemDe: typeof redeemEn = {
     title: 'Wallet verbinden',
     why: 'Deine Wallet zeigt, welche Punkte dir gehören, und bekommt die Token.',
     none: 'In diesem Browser ist keine Wallet',
-    noneMore:
-      'Installiere eine Wallet als Erweiterung, oder öffne diese Seite im Browser deiner Wallet-App.',
+    noneOnPhone: 'Öffne diese Seite in der App deiner Wallet',
+    whatIsOne:
+      'Eine Wallet ist eine kostenlose Erweiterung oder App, die deine Token verwahrt. Gib ihre Wiederherstellungswörter niemandem, auch uns nicht.',
+    install: 'Installiere eine, zum Beispiel:',
+    openIn: 'Der Browser eines Telefons hat keine Wallet. Öffne diese Seite im Browser einer App:',
+    openWith: (name) => `In ${name} öffnen`,
+    get: (name) => `${name} installieren`,
+    afterInstalling: 'Lade dann diese Seite neu. Jede andere Wallet für Ethereum geht auch.',
+    afterOpening: 'Jede andere Wallet-App mit einem Browser geht auch.',
     connect: (name) => `${name} verbinden`,
     test: 'Ein Konto der lokalen Chain, um diese Seite auszuprobieren.',
     connecting: 'Sieh in deine Wallet: Sie fragt, ob sie sich verbinden soll.',
@@ -83,6 +98,7 @@ export const redeemDe: typeof redeemEn = {
   form: {
     label: 'Wie viele Punkte?',
     all: (points) => `Alle ${points}`,
+    most: (points) => `Höchstens ${points}`,
     range: (min, max) => `Zurzeit ${min} bis ${max} Punkte.`,
     tooFewHere: (min) => `Dieses Spiel nimmt ${min} Punkte oder mehr an.`,
     tooFew: (min) => `Gib mindestens ${min} ein.`,
@@ -165,6 +181,7 @@ export const redeemDe: typeof redeemEn = {
   claim: {
     button: (tokens) => `${tokens} abholen`,
     left: (time) => `noch ${time} zum Abholen`,
+    show: (tokens) => `Zu deinen ${tokens}`,
     preparing: 'Die Chain wird gefragt, was es kostet…',
     confirm: 'Sieh in deine Wallet: Sie fragt, ob sie die Abholung senden soll.',
     rejected: 'Du hast nicht gesendet. Bis zum Ende der Zeit kannst du es noch einmal versuchen.',

@@ -24,6 +24,13 @@ export const redeemEn = {
     window: 'What can be paid out in a while is used up. Try again later.',
     'too-much': 'Only small amounts can be redeemed at the moment.',
   },
+  prices: {
+    title: 'Nothing can be redeemed at the moment',
+    PRICE_UNAVAILABLE:
+      'The price of the token is not settled: redemptions go on when the operator has checked it.',
+    PRICE_STALE: 'The price of the token is out of date: redemptions go on when a new one arrives.',
+    meanwhile: 'Your points stay in your games, and you can still claim a voucher that you have.',
+  },
   silent:
     'Redemptions do not answer at the moment. What you see here may be old; this page goes on asking.',
   offline: 'You are offline. What you see here may be old; it is updated when you are back.',
@@ -33,8 +40,15 @@ export const redeemEn = {
     title: 'Connect your wallet',
     why: 'Your wallet shows which points are yours, and receives the tokens.',
     none: 'No wallet was found in this browser',
-    noneMore:
-      'Install a wallet as an extension, or open this page in the browser of your wallet’s app.',
+    noneOnPhone: 'Open this page in your wallet’s app',
+    whatIsOne:
+      'A wallet is a free extension or app that keeps your tokens. Never share its recovery phrase with anyone.',
+    install: 'Install one, for example:',
+    openIn: 'A phone’s own browser has no wallet. Open this page in the browser of an app:',
+    openWith: (name: string) => `Open in ${name}`,
+    get: (name: string) => `Get ${name}`,
+    afterInstalling: 'Then load this page again. Any other wallet for Ethereum works as well.',
+    afterOpening: 'Any other wallet app with a browser works as well.',
     connect: (name: string) => `Connect ${name}`,
     test: 'An account of the local chain, for trying this page.',
     connecting: 'Look at your wallet: it asks you to connect.',
@@ -81,6 +95,7 @@ export const redeemEn = {
   form: {
     label: 'How many points?',
     all: (points: string) => `All ${points}`,
+    most: (points: string) => `Max ${points}`,
     range: (min: string, max: string) => `${min} to ${max} points at the moment.`,
     tooFewHere: (min: string) => `This game takes ${min} points or more.`,
     tooFew: (min: string) => `Enter at least ${min}.`,
@@ -162,6 +177,7 @@ export const redeemEn = {
   claim: {
     button: (tokens: string) => `Claim ${tokens}`,
     left: (time: string) => `${time} left to claim`,
+    show: (tokens: string) => `Go to your ${tokens}`,
     preparing: 'Asking the chain what it costs…',
     confirm: 'Look at your wallet: it asks you to send the claim.',
     rejected: 'You did not send it. You can try again until the time is over.',

@@ -26,7 +26,7 @@ const USERS_A_ROUND = 600;
 const POINTS = 1000;
 
 /** Number of replacements of each replica. */
-const ROUNDS = 3;
+const ROUNDS = 1;
 
 describe('a rolling restart', () => {
   let database: TestDatabase;

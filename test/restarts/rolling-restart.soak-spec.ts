@@ -10,7 +10,7 @@ import { SECRETS_KEY, serveIndex } from './served-index.js';
 import { SnapshotLoad } from './snapshot-load.js';
 
 /** Number of replacements of each replica. */
-const ROUNDS = 5;
+const ROUNDS = 2;
 
 describe('a rolling restart', () => {
   let database: TestDatabase;

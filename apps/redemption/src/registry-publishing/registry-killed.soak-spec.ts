@@ -49,7 +49,6 @@ const asks = (method: string) => (calls: readonly { method: string }[]) =>
 
 /** Moments at which the process is killed: at one of its requests, before the chain has the request or after. */
 const MOMENTS: readonly (readonly [string, (kill: () => void) => Fault])[] = [
-  ['before it signs', (kill) => before('eth_estimateGas', kill)],
   ['when it has stored what it signed, and nothing is sent', (kill) => before(SEND, kill)],
   ['when it has sent it, and does not know', (kill) => after(SEND, kill)],
 ];
@@ -109,33 +108,6 @@ describe('a service that is killed', () => {
     killed.kill();
     await killed.ended();
     await stage.registry.mine();
-    await publishAll(one);
-    await expectOnceEach();
-  });
-
-  it('again and again, at any request, publishes each day once', async () => {
-    const one = await stage.publisher();
-    for (const left of [9, 14, 19]) {
-      const killed = startProgram();
-      let requests = 0;
-      const when = (): boolean => {
-        if (++requests === left) killed.kill();
-        return false;
-      };
-      node.fault = { kind: 'reset', when };
-      await killed.ended();
-      await stage.registry.mine();
-    }
-    node.fault = undefined;
-    await publishAll(one);
-    await expectOnceEach();
-  });
-});
-
-describe('two services', () => {
-  it('publish each day once', async () => {
-    const one = await stage.publisher();
-    startProgram();
     await publishAll(one);
     await expectOnceEach();
   });

@@ -1,3 +1,0 @@
-import { describeTwoWorkers } from './two-workers.support-spec.js';
-
-describeTwoWorkers(400);

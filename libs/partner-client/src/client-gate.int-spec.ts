@@ -74,6 +74,15 @@ describe('a client', () => {
     expect(client.circuitOf(ONE)).toBe('closed');
   });
 
+  it('goes on calling one that is too slow for calls with less time than usual', async () => {
+    partner.behave = () => undefined;
+    for (let call = 0; call < 5; call++) {
+      const result = await client.call(at(ONE), BALANCE, { withinMs: 20 });
+      expect(result).toMatchObject({ kind: 'no-answer' });
+    }
+    expect(client.circuitOf(ONE)).toBe('closed');
+  });
+
   it('stops calling one whose refusals of deductions are unsigned, and not for a balance', async () => {
     const body = '{"errorCode":"ERR-USER-NOT-FOUND","errorMessage":"","success":false}';
     partner.behave = (socket, request) => {

@@ -14,6 +14,7 @@ export { isCounted } from './logs/event-decoder.js';
 export { type FetchOptions, LogSource, type Tip } from './logs/log-source.js';
 export { type BlockRange, changeOf, type Confirmation, type ReadRange } from './logs/range-logs.js';
 export { RangeSizer, streamRanges } from './logs/range-stream.js';
+export { agreed, believed, Quorum, type Statement } from './quorum/quorum.js';
 export { ChainReader, type ChainReaderOptions, type Heads } from './reader/chain-reader.js';
 export { type PriceRound, type TokenFacts } from './reader/contract-facts.js';
 export { FINAL_BLOCK_CODES, parseFinality } from './reader/final-blocks.js';

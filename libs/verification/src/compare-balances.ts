@@ -1,16 +1,19 @@
 /**
- * One comparison of the index with the contract, at one block. A difference is believed only where a second endpoint
- * finds it too, or the only endpoint finds it twice.
+ * One comparison of the index with the contract, at one block. A difference is believed only if a second provider finds
+ * it too, or the only one finds it twice.
  */
 import {
   AllEndpointsFailedError,
   askFigure,
+  believed,
   type ChainReader,
+  type FigureByEndpoint,
   type FigureOptions,
-  unlessAllFail,
+  Quorum,
 } from '#libs/chain';
 import { type AuditDifference, type IndexReader, type WalletBalance, walletPages } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
+import { BalanceAudit } from './balance-audit.js';
 
 export interface AuditQuestion {
   readonly index: IndexReader;
@@ -72,12 +75,10 @@ export async function compareBalances(
     onProgress(`${wallets} wallets read, ${comparison.compared ?? 'none'} compared`);
     if (page.length === PAGE && pace.pauseMs > 0) await sleep(pace.pauseMs);
   }
-  const isOther = total !== undefined && total.figure !== indexed;
-  // Totals are confirmed without what the zero address holds.
-  if (isOther) await askPatiently(question, () => reader.findsZeroHolding(block));
-  const confirmed = isOther
-    ? await confirmFigure(question, total.endpoint, askTotal)
-    : total?.figure;
+  const confirmed =
+    total === undefined || total.figure === indexed
+      ? total?.figure
+      : await confirmTotal(question, block, { indexed, told: total });
   const withZero = confirmed === indexed ? undefined : await reader.totalWithZero(block);
   // Either the contract leaves the zero address out of its total itself, or the index lacks what was sent there: only
   // the balances of all wallets tell.
@@ -96,7 +97,36 @@ export async function compareBalances(
   };
 }
 
-/** Takes all wallets where there are few. Of many, draws as many as wanted, some of them twice. */
+/**
+ * The contract's total, after one provider has told another one than the index. What the zero address holds is taken
+ * off, if a part of the total is there.
+ */
+async function confirmTotal(
+  question: AuditQuestion,
+  block: BlockRef,
+  { indexed, told }: { readonly indexed: bigint; readonly told: FigureByEndpoint<bigint> },
+): Promise<bigint | undefined> {
+  const { reader } = question;
+  const ask = (options: FigureOptions) =>
+    askPatiently(question, async () => {
+      const found = await askFigure((said) => reader.stakeTotal(block, { ...options, ...said }));
+      return found && { endpoint: found.endpoint, value: found.figure };
+    });
+  const isReadAnew = await askPatiently(question, () => reader.findsZeroHolding(block));
+  const first = isReadAnew ? await ask({}) : { endpoint: told.endpoint, value: told.figure };
+  const said =
+    first &&
+    (await new Quorum(reader.endpoints).confirm(ask, (one, other) => one === other, first));
+  return (
+    said &&
+    believed(
+      indexed,
+      said.map(({ value }) => value),
+    )
+  );
+}
+
+/** Takes all wallets if there are few. Of many, draws as many as wanted, some of them twice. */
 async function drawWallets(
   { index, always = [], signal }: AuditQuestion,
   sample: number,
@@ -120,18 +150,21 @@ class WalletComparison {
   readonly differences: AuditDifference[] = [];
   private count = 0;
   private isAnswered = true;
+  private readonly audit: BalanceAudit;
 
   constructor(
     private readonly question: AuditQuestion,
     private readonly block: BlockRef,
-  ) {}
+  ) {
+    this.audit = new BalanceAudit(question.reader, undefined);
+  }
 
-  /** Undefined where no endpoint reports balances. */
+  /** Undefined if no endpoint reports balances. */
   get compared(): number | undefined {
     return this.isAnswered || this.count > 0 ? this.count : undefined;
   }
 
-  /** False where endpoints reported balances at first, and no endpoint had the block's state any more later. */
+  /** False if endpoints reported balances at first, and no endpoint had the block's state any more later. */
   get isComplete(): boolean {
     return this.isAnswered || this.count === 0;
   }
@@ -147,30 +180,13 @@ class WalletComparison {
   }
 
   private async compareBatch(batch: readonly WalletBalance[]): Promise<void> {
-    const { question } = this;
-    const told = await askPatiently(question, () => askFigure(this.balancesOf(batch)));
-    const doubtful = batch.filter(({ balance }, index) => told?.figure[index] !== balance);
-    const again =
-      told === undefined || doubtful.length === 0
-        ? told?.figure
-        : await confirmFigure(question, told.endpoint, this.balancesOf(doubtful));
-    if (told) this.count += batch.length - doubtful.length;
-    if (again === undefined) {
-      this.isAnswered = false;
-      return;
-    }
-    this.count += doubtful.length;
-    for (const [index, { wallet, balance }] of doubtful.entries()) {
-      const contract = again[index] ?? 0n;
-      if (contract !== balance) this.differences.push({ wallet, indexed: balance, contract });
-    }
-    question.onProgress(`${this.count} wallets compared`);
-  }
-
-  private balancesOf(batch: readonly WalletBalance[]) {
-    const wallets = batch.map(({ wallet }) => wallet);
-    return (options: FigureOptions) =>
-      this.question.reader.stakeBalances(wallets, this.block, options);
+    const { question, block } = this;
+    const patiently = <T>(ask: () => Promise<T>) => askPatiently(question, ask);
+    const { compared, differences, isComplete } = await this.audit.compare(batch, block, patiently);
+    this.count += compared;
+    this.differences.push(...differences);
+    if (isComplete) question.onProgress(`${this.count} wallets compared`);
+    else this.isAnswered = false;
   }
 }
 
@@ -200,21 +216,4 @@ async function askPatiently<T>(
       await sleep(Math.min(Math.max(error.retryAfterMs, 250 * attempt), LONGEST_WAIT_MS));
     }
   }
-}
-
-/**
- * Asks another endpoint than `endpoint`. Where no other endpoint can answer, asks once more without this restriction.
- * @throws as `askPatiently`
- */
-async function confirmFigure<T>(
-  question: AuditQuestion,
-  endpoint: string,
-  ask: (options: FigureOptions) => Promise<T | undefined>,
-): Promise<T | undefined> {
-  if (question.reader.endpoints.some((name) => name !== endpoint)) {
-    const other = askPatiently(question, () => ask({ avoid: [endpoint] }));
-    const figure = await unlessAllFail(other);
-    if (figure !== undefined) return figure;
-  }
-  return askPatiently(question, () => ask({}));
 }

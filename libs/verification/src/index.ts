@@ -1,5 +1,4 @@
 export { auditIndex, requireIndex } from './audit-index.js';
-export { BalanceComparison, type Difference } from './balance-comparison.js';
 export { findWrongWallets, requireContractAgrees, type WrongWallet } from './chain-comparison.js';
 export { type ChainHistory, EventsInDoubtError, readChainHistory } from './chain-history.js';
 export { type AuditQuestion } from './compare-balances.js';
@@ -13,3 +12,4 @@ export {
   requireComparison,
   sumsAgree,
 } from './verdict.js';
+export { BalanceAudit } from './balance-audit.js';

@@ -11,7 +11,7 @@ import {
 import { type IndexStore, type LeaderLock } from '#libs/db';
 import { type Logger, systemClock } from '#libs/platform';
 import { Registry } from '#libs/service';
-import { BalanceComparison } from '#libs/verification';
+import { BalanceAudit } from '#libs/verification';
 import { BackfillProgress } from '../../../apps/indexer/src/follow/backfill-progress.js';
 import { HeadsReader } from '../../../apps/indexer/src/follow/heads-reader.js';
 import { IndexLoop } from '../../../apps/indexer/src/follow/index-loop.js';
@@ -89,7 +89,7 @@ export function createIndexer(
     source,
     store,
     witnesses,
-    new BalanceComparison(reader, store, logger),
+    new BalanceAudit(reader, logger),
     suspects,
     status,
     clock,

@@ -3,7 +3,7 @@ import { ChainReader, LogSource, RpcPool } from '#libs/chain';
 import { Database, IndexStore, LeaderLock } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
-import { BalanceComparison } from '#libs/verification';
+import { BalanceAudit } from '#libs/verification';
 import { IndexerMetrics } from '../health/indexer.metrics.js';
 import { INDEX_OPTIONS } from '../index-options.js';
 import { Supervisor } from '../lead/supervisor.js';
@@ -27,14 +27,14 @@ const VOUCHING = [
   provide(SecondRead, ChainReader, LogSource, Witnesses, CLOCK, LOGGER),
   provide(RangeRepair, ChainReader, LogSource, Witnesses, SecondRead, LOGGER),
   provide(ContractTotal, ChainReader, Witnesses, RangeRepair, SuspectRanges, LOGGER, INDEX_OPTIONS),
-  provide(BalanceComparison, ChainReader, IndexStore, LOGGER),
+  provide(BalanceAudit, ChainReader, LOGGER),
   provide(
     WalletBalances,
     ChainReader,
     LogSource,
     IndexStore,
     Witnesses,
-    BalanceComparison,
+    BalanceAudit,
     SuspectRanges,
     IndexStatus,
     CLOCK,

@@ -3,6 +3,7 @@
  * and while no new block comes. A block counts as final only where both providers report it as final.
  */
 import {
+  agreed,
   type ChainReader,
   type Confirmation,
   type Heads,
@@ -133,14 +134,11 @@ export class HeadsReader {
     if (!this.witnesses.hasOtherProvider) return told.finalised;
     this.note(told.endpoint, told.finalised);
     if (other) this.note(other.endpoint, other.finalised);
-    const [one, ...rest] = [...this.reportedFinalBlocks.values()];
-    const isTwice = ({ number, hash, timestampSeconds }: BlockRef): boolean =>
-      rest.some((blocks) => {
-        const same = blocks.get(number);
-        return same?.hash === hash && same.timestampSeconds === timestampSeconds;
-      });
-    const agreed = [...(one?.values() ?? [])].filter(isTwice);
-    return agreed.sort((a, b) => (a.number < b.number ? 1 : -1))[0];
+    const said = [...this.reportedFinalBlocks].flatMap(([endpoint, blocks]) =>
+      [...blocks.values()].map((value) => ({ endpoint, value })),
+    );
+    said.sort((a, b) => (a.value.number < b.value.number ? 1 : -1));
+    return agreed(said, isSameBlock)?.value;
   }
 
   /** The heads by another provider. Undefined where no other provider answers and the mode does not require one. */
@@ -163,7 +161,7 @@ export class HeadsReader {
         : await reader.headers([number], {
             avoid: otherProvidersThan(high.endpoint, reader.endpoints),
           });
-    if (same?.hash !== hash || same.timestampSeconds !== timestampSeconds) {
+    if (same === undefined || !isSameBlock(same, low.finalised)) {
       throw new RetryableError(
         'PROVIDERS_DISAGREE',
         `The final block ${number} is ${hash}, dated ${timestampSeconds}, by ${low.endpoint} and ` +
@@ -187,4 +185,8 @@ export class HeadsReader {
 
 function inOrder(one: Heads, other: Heads, numberOf: (heads: Heads) => bigint): [Heads, Heads] {
   return numberOf(one) <= numberOf(other) ? [one, other] : [other, one];
+}
+
+function isSameBlock(one: BlockRef, other: BlockRef): boolean {
+  return one.hash === other.hash && one.timestampSeconds === other.timestampSeconds;
 }

@@ -7,12 +7,13 @@
  */
 import {
   askFigure,
-  askOtherProvider,
+  believed,
   type ChainReader,
   type FigureByEndpoint,
   type FigureOptions,
   OUTAGE_PATIENCE_MS,
   ownProvider,
+  Quorum,
   type ReadRange,
   unlessOutage,
 } from '#libs/chain';
@@ -196,10 +197,18 @@ export class ContractTotal implements Witness {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { reader, logger } = this;
-    const second = await askOtherProvider(endpoint, reader.endpoints, (options) =>
-      reader.stakeTotal(block, { ...options, signal }),
+    const said = await new Quorum(reader.endpoints).ask(
+      async (options) => {
+        const found = await askFigure((named) =>
+          reader.stakeTotal(block, { ...options, ...named, signal }),
+        );
+        return found && { endpoint: found.endpoint, value: found.figure };
+      },
+      (one, other) => one === other,
+      { endpoint, value: total },
     );
-    if (second !== indexed) return false;
+    const told = said.map(({ value }) => value);
+    if (believed(indexed, told) !== indexed) return false;
     logger.warn(
       { block: block.number, endpoint, contractTotal: total, indexed },
       'An endpoint tells another total than the events and another provider: it is not believed',

@@ -12,10 +12,10 @@ import {
   streamRanges,
   WALLETS_AT_ONCE,
 } from '#libs/chain';
-import { type IndexStore } from '#libs/db';
+import { type AuditDifference, type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
-import { type BalanceComparison, type Difference } from '#libs/verification';
+import { type BalanceAudit } from '#libs/verification';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, verifiedUpTo } from '../index-options.js';
 import { type IndexWriter, RollBackError } from '../write/index-writer.js';
@@ -33,6 +33,10 @@ const MOST_TRACED = 100;
 const PROGRESS_EVERY_MS = 2_000;
 /** Blocks per request when final blocks are read once more. Few blocks become final between two comparisons. */
 const BLOCKS_AT_ONCE = 1_000;
+
+interface Difference extends AuditDifference {
+  readonly block: bigint;
+}
 
 class WalletMismatchError extends PermanentError {
   constructor(mismatch: Difference) {
@@ -66,7 +70,7 @@ export class WalletBalances {
     private readonly source: LogSource,
     private readonly store: IndexStore,
     private readonly witnesses: Witnesses,
-    private readonly balances: BalanceComparison,
+    private readonly audit: BalanceAudit,
     private readonly suspects: SuspectRanges,
     private readonly status: IndexStatus,
     private readonly clock: Clock,
@@ -135,7 +139,7 @@ export class WalletBalances {
     const sampled = await this.store.sampleWallets(SAMPLE - recent.length);
     const wallets = [...new Set([...recent, ...sampled, ...this.walletsThatDiffered])];
     for (const block of [writer.state.finalised, writer.head]) {
-      const found = block && (await this.balances.compare(wallets, block));
+      const found = block && (await this.compare(wallets, block));
       if (found && found.length > 0) return found;
     }
     return [];
@@ -171,13 +175,25 @@ export class WalletBalances {
     return found;
   }
 
+  /** The wallets that differ at the end of a block. Undefined if no endpoint has its state. */
+  private async compare(
+    wallets: readonly Address[],
+    block: BlockRef,
+  ): Promise<Difference[] | undefined> {
+    if (wallets.length === 0) return [];
+    const indexed = await this.store.balancesAt(wallets, block.number);
+    const balances = wallets.map((wallet, place) => ({ wallet, balance: indexed[place] ?? 0n }));
+    const { differences, isComplete } = await this.audit.compare(balances, block);
+    return isComplete ? differences.map((one) => ({ ...one, block: block.number })) : undefined;
+  }
+
   private async compareFinal(
     wallets: readonly Address[],
     { state, head }: IndexWriter,
   ): Promise<Difference[]> {
     if (wallets.length === 0) return [];
     for (const block of [state.finalised, head]) {
-      const found = block && (await this.balances.compare(wallets, block));
+      const found = block && (await this.compare(wallets, block));
       if (found) return found;
     }
     throw new RetryableError(
@@ -224,7 +240,7 @@ export class WalletBalances {
     const good = this.lastGood ?? this.options.firstBlock - 1n;
     const block = await firstDisagreement(good, bad, async (number) => {
       const [header] = await this.reader.headers([number]);
-      const found = header && (await this.balances.compare([wallet], header));
+      const found = header && (await this.compare([wallet], header));
       return found && found.length === 0;
     });
     return block === undefined

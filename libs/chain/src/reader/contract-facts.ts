@@ -9,9 +9,8 @@ import {
   isNothingThere,
   MalformedAnswerError,
   StateUnavailableError,
-  unlessOutage,
 } from '../errors/rpc.errors.js';
-import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
+import { agreed, Quorum, type Statement } from '../quorum/quorum.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { type Hex, quantity, toQuantity } from '../shape/hex.js';
@@ -142,11 +141,11 @@ const SYMBOL = '0x95d89b41';
 const IS_ERC721 = `0x01ffc9a7${'80ac58cd'.padEnd(64, '0')}`;
 
 /**
- * The symbol and decimals of a token, by every provider that answers. The facts are read once and kept, so that one
- * provider alone is not believed where there are several.
+ * The symbol and decimals of a token, by two providers that agree, or by the only one that answers. The facts are read
+ * once and kept, so that one provider alone is not believed if others answer.
  * @param known facts that the caller has or does not need, which are not compared between providers
- * @throws PermanentError where the contract does not give a fact, or two providers report different
- * facts; AllEndpointsFailedError where none answers, or one gives an answer of another form
+ * @throws PermanentError if the contract does not give a fact, or no two providers report the same;
+ * AllEndpointsFailedError if none answers, or one gives an answer of another form
  */
 export async function readTokenFacts(
   pool: RpcPool,
@@ -157,8 +156,8 @@ export async function readTokenFacts(
   if (symbol !== undefined && decimals !== undefined) return { symbol, decimals };
   const read = await askRepeatedly(pool, address, known);
   return {
-    symbol: symbol ?? read.symbol ?? unreadable(address, 'symbol'),
-    decimals: decimals ?? read.decimals ?? unreadable(address, 'decimals'),
+    symbol: symbol ?? read?.symbol ?? unreadable(address, 'symbol'),
+    decimals: decimals ?? read?.decimals ?? unreadable(address, 'decimals'),
   };
 }
 
@@ -177,7 +176,7 @@ async function askRepeatedly(
   pool: RpcPool,
   address: Address,
   known: KnownTokenFacts,
-): Promise<ToldFacts> {
+): Promise<ToldFacts | undefined> {
   for (let look = 1; ; look++) {
     try {
       return await askEveryProvider(pool, address, known);
@@ -192,57 +191,52 @@ async function askRepeatedly(
 
 /** The facts, as far as the contract gives them. */
 interface ToldFacts {
-  readonly endpoint: string;
   readonly symbol: string | undefined;
   readonly decimals: number | undefined;
 }
 
 /**
- * Compares the facts of all providers. A provider with an outage, or without the state of the chain, is left out,
- * because `doctor` compares them at any time.
+ * A provider with an outage, or without the state of the chain, is passed over.
+ * @throws PermanentError if no two providers agree
  */
 async function askEveryProvider(
   pool: RpcPool,
   address: Address,
   known: KnownTokenFacts,
-): Promise<ToldFacts> {
-  const first = await ask(pool, address, known);
-  let left = otherProvidersThan(first.endpoint, pool.endpoints);
-  while (left.length > 0) {
-    const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
-    const asked = ask(pool, address, known, { avoid, patienceMs: OUTAGE_PATIENCE_MS });
-    const next = await unlessUnavailable(asked);
-    if (!next) return first;
-    const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
-    const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;
-    if (isOtherSymbol || isOtherDecimals) {
-      throw new PermanentError(
-        'TOKEN_DISPUTED',
-        `The token ${address} has ${textOf(first)}, but ${textOf(next)}. Find out which provider is wrong and take it out of RPC_URLS.`,
-      );
-    }
-    const told = ownProvider(next.endpoint, pool.endpoints);
-    left = left.filter((endpoint) => !told.includes(endpoint));
-  }
-  return first;
+): Promise<ToldFacts | undefined> {
+  const isSame = (one: ToldFacts, other: ToldFacts): boolean =>
+    (known.symbol !== undefined || one.symbol === other.symbol) &&
+    (known.decimals !== undefined || one.decimals === other.decimals);
+  const ask = async (options: RunOptions): Promise<Statement<ToldFacts> | undefined> => {
+    const asked = askForFacts(pool, address, known, options);
+    return options.avoid ? unlessNothingThere(asked) : asked;
+  };
+  const said = await new Quorum(pool.endpoints).ask(ask, isSame);
+  const [first, next] = said;
+  const facts = next ? agreed(said, isSame) : first;
+  if (facts || !first || !next) return facts?.value;
+  throw new PermanentError(
+    'TOKEN_DISPUTED',
+    `The token ${address} has ${textOf(first)}, but ${textOf(next)}. Find out which provider is wrong and take it out of RPC_URLS.`,
+  );
 }
 
-async function unlessUnavailable(asked: Promise<ToldFacts>): Promise<ToldFacts | undefined> {
+async function unlessNothingThere<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await unlessOutage(asked);
+    return await asked;
   } catch (error) {
     if (isNothingThere(error)) return undefined;
     throw error;
   }
 }
 
-/** @throws AllEndpointsFailedError also where an endpoint answers nothing for a fact that is not known */
-function ask(
+/** @throws AllEndpointsFailedError also if an endpoint answers nothing for a fact that is not known */
+function askForFacts(
   pool: RpcPool,
   address: Address,
   known: KnownTokenFacts,
-  options?: RunOptions,
-): Promise<ToldFacts> {
+  options: RunOptions,
+): Promise<Statement<ToldFacts>> {
   return pool.run(async (session) => {
     const { results } = await session.batch(
       [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
@@ -258,7 +252,7 @@ function ask(
       (known.decimals === undefined && decimals === undefined && decimalsData === '0x');
     // A contract that has the function never answers nothing, so that the endpoint may lack its state.
     if (isSilent) throw new StateUnavailableError(`answered nothing for ${address}`, session);
-    return { endpoint: session.endpoint, symbol, decimals };
+    return { endpoint: session.endpoint, value: { symbol, decimals } };
   }, options);
 }
 
@@ -268,7 +262,7 @@ async function decimalsOfErc721(session: RpcSession, to: Address): Promise<0 | u
   return wordOf(results[0], session) === 1n ? 0 : undefined;
 }
 
-function textOf({ endpoint, symbol, decimals }: ToldFacts): string {
+function textOf({ endpoint, value: { symbol, decimals } }: Statement<ToldFacts>): string {
   return `the symbol ${symbol ?? 'none'} and ${decimals ?? 'no'} decimals by ${endpoint}`;
 }
 

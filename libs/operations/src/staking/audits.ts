@@ -15,7 +15,7 @@ import {
   AuditImpossibleError,
   auditIndex,
   type AuditResult,
-  BalanceComparison,
+  BalanceAudit,
   indexedContracts,
   requireComparison,
   requireIndex,
@@ -95,17 +95,15 @@ export async function auditWallet(
       'The contract tells no balances: set balanceView in STAKE_EVENTS to what it has.',
     );
   }
-  const differences = await new BalanceComparison(reader, store, logger).compare([wallet], block);
-  if (differences === undefined) {
+  const [indexed = 0n] = await store.balancesAt([wallet], block.number);
+  const audit = new BalanceAudit(reader, logger);
+  const { differences, isComplete } = await audit.compare([{ wallet, balance: indexed }], block);
+  if (!isComplete) {
     throw new AuditImpossibleError(
       `No endpoint has the state of block ${block.number}: add an archive endpoint to RPC_URLS, or try again at a newer block.`,
     );
   }
-  const [difference] = differences;
-  const [indexed = 0n] = difference
-    ? [difference.indexed]
-    : await store.balancesAt([wallet], block.number);
-  return { block, indexed, contract: difference?.contract ?? indexed, state };
+  return { block, indexed, contract: differences[0]?.contract ?? indexed, state };
 }
 
 /** A reader of the contracts that the index covers. */

@@ -28,7 +28,7 @@ async function secretFile(text: string): Promise<string[]> {
 
 async function callbackOf(name: string): Promise<PartnerCallback | undefined> {
   const all = await new CallbackStore(bench.database).list();
-  return all.find(({ partnerName }) => partnerName === name);
+  return all.find(({ partnerName }) => partnerName.toLowerCase() === name.toLowerCase());
 }
 
 function opened({ secretCiphertext, key }: PartnerCallback): string {

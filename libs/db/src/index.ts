@@ -154,12 +154,9 @@ export { type OperatorRole, type Person, type Standing } from './console/standin
 export * from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
 export * from './corrections/correction-store.js';
-export * from './portal/correction-page.js';
-export * from './portal/own-conformance-run.js';
-export * from './portal/open-deductions.js';
 export * from './portal/portal-database.js';
+export * from './portal/conformance.js';
 export * from './portal/own-standing.js';
 export * from './portal/redemption-page.js';
 export * from './portal/request-page.js';
-export * from './portal/usage.js';
 export * from './webhooks/index.js';

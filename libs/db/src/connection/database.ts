@@ -108,7 +108,7 @@ export class Database {
 
   /**
    * The same connections for another stake set: SQL that names tables of the default set uses the tables of `set`
-   * instead. Closing one of the two databases closes both.
+   * instead. Stores of the schema `staking` take it. Closing one of the two databases closes both.
    */
   inSet(set: string, part: IndexPart = 'current'): Database {
     return new Database(this.dataSource, this.pool, schemaOf(set, part));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
-import { readConformanceRun } from '../portal/own-conformance-run.js';
+import { readConformanceRun } from '../portal/conformance.js';
 import { PortalDatabase } from '../portal/portal-database.js';
 import { type Database } from '../connection/database.js';
 import { forgetExpired } from './forget-expired.js';

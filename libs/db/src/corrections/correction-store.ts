@@ -102,7 +102,6 @@ const PAGE = 500;
 const ROWS_AT_ONCE = 1000;
 
 export class CorrectionStore {
-  /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
   /** The corrections of a stake set whose answers were not looked for yet, oldest first. */

@@ -28,7 +28,6 @@ const NEXT = named<{ table: PartitionedTable; fence: bigint }>(
 const STEP_TIMEOUT_MS = 15 * 60_000;
 
 export class PartitionStore {
-  /** @param database of the stake set (`Database.inSet`) */
   constructor(private readonly database: Database) {}
 
   /**

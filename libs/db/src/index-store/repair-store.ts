@@ -149,7 +149,6 @@ const DOUBT_DAYS = named<{ firsts: string; lasts: string }>(
 );
 
 export class RepairStore {
-  /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
   /**

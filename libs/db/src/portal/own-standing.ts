@@ -72,7 +72,7 @@ const MEMBERS = named<object>(
   'SELECT subject, name, added_at AS "addedAt" FROM portal.member ORDER BY added_at, subject',
 );
 
-/** @returns undefined where there is no such partner @param query of `PortalDatabase.asPartner` */
+/** @returns undefined where there is no such partner */
 export async function readOwn(query: PortalQuery): Promise<OwnStanding | undefined> {
   const [partner] = await query<OwnPartner & object>(PARTNER({}));
   if (partner === undefined) return undefined;

@@ -5,7 +5,7 @@ import { createDatabase, type Database, run } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
 import { PORTAL_SESSION } from '../connection/session-settings.js';
 
-/** Runs a statement on the views of schema `portal`. */
+/** Runs a statement on the views of schema `portal`, as one partner (`PortalDatabase.asPartner`). */
 export type PortalQuery = <R extends QueryResultRow>(statement: Statement) => Promise<R[]>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -123,7 +123,7 @@ const CONFIRMATION = named<{ id: UuidV7 }>(
     FROM portal.confirmation WHERE redemption_id = :id`,
 );
 
-/** Newest first. @param query of `PortalDatabase.asPartner` */
+/** Newest first. */
 export function readOwnRedemptions(
   query: PortalQuery,
   { limit, before, state, wallet, since, until }: OwnRedemptionPage,
@@ -133,7 +133,7 @@ export function readOwnRedemptions(
   return query<OwnRedemption & object>(REDEMPTIONS(asked));
 }
 
-/** @returns undefined where the partner has no redemption with this id @param query of `PortalDatabase.asPartner` */
+/** @returns undefined where the partner has no redemption with this id */
 export async function readOwnHistory(
   query: PortalQuery,
   id: UuidV7,
@@ -149,7 +149,7 @@ export async function readOwnHistory(
   };
 }
 
-/** Newest first. @param query of `PortalDatabase.asPartner` */
+/** Newest first. */
 export function readOwnCalls(
   query: PortalQuery,
   { limit, before, step, outcome, since, until }: CallPage,

@@ -1,4 +1,7 @@
+/** The log of a partner's requests, the answers that were signed with a wrong figure, and requests and calls by hour. */
 import { named, type OrNull, orNull } from '../connection/named.js';
+import { type CorrectedFigure } from '../corrections/correction-store.js';
+import { type CallsOfHour, FAILED_CALLS } from '../redemption/redemption-log.js';
 import { type PortalQuery } from './portal-database.js';
 
 /** A request of the partner and its answer, as `partners.request` stores them. */
@@ -68,7 +71,7 @@ const ONE = named<{ id: string }>('portal_request', `SELECT ${COLUMNS} WHERE r.i
 type Row = Omit<AnsweredRequest, 'id'> & { id: string };
 const LAST_STATUS = 999;
 
-/** Newest first. @param query of `PortalDatabase.asPartner` */
+/** Newest first. */
 export async function readRequests(
   query: PortalQuery,
   { before, limit, failedOnly = false, status, since, until, wallet, requestId }: RequestPage,
@@ -82,7 +85,7 @@ export async function readRequests(
   return rows.map(requestOf);
 }
 
-/** @returns undefined where the partner has no request with this id @param query of `PortalDatabase.asPartner` */
+/** @returns undefined where the partner has no request with this id */
 export async function readRequest(
   query: PortalQuery,
   id: bigint,
@@ -93,4 +96,82 @@ export async function readRequest(
 
 function requestOf(row: Row): AnsweredRequest {
   return { ...row, id: BigInt(row.id) };
+}
+
+/** An answer to the partner that was signed with a wrong figure, or may have been. */
+export interface OwnCorrectedAnswer {
+  readonly id: string;
+  readonly correction: string;
+  /** When the index was repaired. */
+  readonly at: Date;
+  readonly stakeSet: string;
+  readonly reason: string;
+  /** Id in the log of requests. */
+  readonly request: string;
+  /** X-Request-Id. */
+  readonly requestId: string;
+  readonly requestedAt: Date;
+  readonly method: string;
+  readonly path: string;
+  readonly isCertain: boolean;
+  readonly figures: readonly CorrectedFigure[];
+}
+
+interface CorrectionPage {
+  /** The smallest id of the previous page. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+const CORRECTIONS = named<OrNull<CorrectionPage>>(
+  'portal_corrected_answers',
+  `SELECT id, correction, at, stake_set AS "stakeSet", reason, request, request_id AS "requestId", requested_at AS "requestedAt", method, path,
+      is_certain AS "isCertain", figures
+    FROM portal.corrected_answer WHERE :before::bigint IS NULL OR id < :before ORDER BY id DESC LIMIT :limit`,
+);
+
+/** Newest first. */
+export function readCorrectedAnswers(
+  query: PortalQuery,
+  { before, limit }: CorrectionPage,
+): Promise<OwnCorrectedAnswer[]> {
+  return query<OwnCorrectedAnswer>(CORRECTIONS(orNull({ before, limit })));
+}
+
+/** By hour, oldest first. Hours without a request or call are left out. */
+export interface OwnUsage {
+  readonly requests: readonly {
+    /** Start of the hour, UTC. */
+    readonly hour: Date;
+    /**
+     * `answered` with a status below 400, `refused` with 400 to 499 except 429, `limited` with 429,
+     * `failed` with 500 and above.
+     */
+    readonly answered: number;
+    readonly refused: number;
+    readonly limited: number;
+    readonly failed: number;
+  }[];
+  readonly calls: readonly Pick<CallsOfHour, 'hour' | 'calls' | 'errors' | 'unsent'>[];
+}
+
+const REQUESTS_BY_HOUR = named<{ since: Date }>(
+  'portal_requests_by_hour',
+  `SELECT date_trunc('hour', at, 'UTC') AS hour, count(*) FILTER (WHERE status < 400)::int AS answered,
+      count(*) FILTER (WHERE status BETWEEN 400 AND 499 AND status <> 429)::int AS refused,
+      count(*) FILTER (WHERE status = 429)::int AS limited, count(*) FILTER (WHERE status >= 500)::int AS failed
+    FROM portal.request WHERE at >= :since GROUP BY 1 ORDER BY 1`,
+);
+
+const CALLS_BY_HOUR = named<{ since: Date }>(
+  'portal_calls_by_hour',
+  `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, count(*)::int AS calls, ${FAILED_CALLS}
+    FROM portal.partner_call WHERE begun_at >= :since GROUP BY 1 ORDER BY 1`,
+);
+
+export async function readUsage(query: PortalQuery, since: Date): Promise<OwnUsage> {
+  return {
+    requests: await query<OwnUsage['requests'][number]>(REQUESTS_BY_HOUR({ since })),
+    calls: await query<OwnUsage['calls'][number]>(CALLS_BY_HOUR({ since })),
+  };
 }

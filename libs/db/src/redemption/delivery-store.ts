@@ -2,7 +2,7 @@
  * Confirmations to partners (rule H in docs/redemption.md): a queue of their own that works like
  * the queue of redemptions.
  */
-import { type Delivery, type DeliveryState, type PartnerId, type UuidV7 } from '#libs/domain';
+import { type Delivery, type PartnerId, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
@@ -35,25 +35,12 @@ export interface DeliveryWrite {
   readonly audit?: { readonly actor: string; readonly command: string };
 }
 
-const COLUMN_NAMES = [
-  ...['redemption_id', 'partner', 'payload', 'state', 'version', 'attempts', 'first_attempt_at'],
-  ...['open_request_id', 'next_action_at', 'delivered_at', 'lease_owner'],
-];
-const COLUMNS = COLUMN_NAMES.map((name) => `c.${name}`).join(', ');
+const ms = (column: string): string => `floor(extract(epoch FROM c.${column}) * 1000)::float8`;
+const COLUMNS = `c.redemption_id AS "redemptionId", c.partner, c.payload, c.state, c.version, c.attempts,
+    ${ms('first_attempt_at')} AS "firstAttemptAtMs", c.open_request_id AS "openRequestId",
+    ${ms('next_action_at')} AS "nextActionAtMs", ${ms('delivered_at')} AS "deliveredAtMs"`;
 
-interface DeliveryRow {
-  redemption_id: string;
-  partner: PartnerId;
-  payload: string;
-  state: DeliveryState;
-  version: number;
-  attempts: number;
-  first_attempt_at: Date | null;
-  open_request_id: string | null;
-  next_action_at: Date | null;
-  delivered_at: Date | null;
-  lease_owner: string | null;
-}
+type DeliveryRow = Delivery & Omit<StoredDelivery, 'delivery'>;
 
 /** Works like the lease of redemptions in redemption-store.ts. */
 const LEASE = named<{ count: number; owner: string; leaseMs: number; dueBy: Date | null }>(
@@ -121,6 +108,11 @@ const BY_ID = named<{ id: UuidV7 }>(
   `SELECT ${COLUMNS} FROM redemption.confirmation c WHERE c.redemption_id = :id`,
 );
 
+const LEASE_OWNER = named<{ id: UuidV7 }>(
+  'confirmation_lease_owner',
+  'SELECT lease_owner AS owner FROM redemption.confirmation WHERE redemption_id = :id',
+);
+
 const UNDELIVERED = named<{ limit: number }>(
   'confirmation_undelivered',
   `SELECT ${COLUMNS} FROM redemption.confirmation c
@@ -132,7 +124,7 @@ export class DeliveryStore {
 
   async lease({ count, owner, leaseMs, dueByMs }: LeaseRequest): Promise<StoredDelivery[]> {
     const statement = LEASE({ count, owner, leaseMs, dueBy: momentOf(dueByMs ?? null) });
-    return (await this.database.query<DeliveryRow>(statement)).map(deliveryOf);
+    return (await this.database.query<DeliveryRow & object>(statement)).map(deliveryOf);
   }
 
   /** Releases the lease and sets the time of the next look, where nothing was learnt. */
@@ -185,45 +177,30 @@ export class DeliveryStore {
       }),
     );
     if (rows.length > 0) return;
-    const [row] = await this.database.query<DeliveryRow>(BY_ID({ id }));
-    if (row === undefined) throw new RedemptionMissingError(id);
-    throw owner !== undefined && row.lease_owner !== owner
+    const [lease] = await this.database.query<{ owner: string | null }>(LEASE_OWNER({ id }));
+    if (lease === undefined) throw new RedemptionMissingError(id);
+    throw owner !== undefined && lease.owner !== owner
       ? new LeaseLostError(id)
       : new StaleRedemptionError(id);
   }
 
   async get(id: UuidV7): Promise<StoredDelivery | undefined> {
-    const [row] = await this.database.query<DeliveryRow>(BY_ID({ id }));
+    const [row] = await this.database.query<DeliveryRow & object>(BY_ID({ id }));
     return row && deliveryOf(row);
   }
 
   /** The confirmations that have been undelivered longest come first. */
   async listUndelivered(limit: number): Promise<StoredDelivery[]> {
-    return (await this.database.query<DeliveryRow>(UNDELIVERED({ limit }))).map(deliveryOf);
+    return (await this.database.query<DeliveryRow & object>(UNDELIVERED({ limit }))).map(
+      deliveryOf,
+    );
   }
 }
 
-function deliveryOf(row: DeliveryRow): StoredDelivery {
-  return {
-    redemptionId: row.redemption_id as UuidV7,
-    partner: row.partner,
-    payload: row.payload,
-    delivery: {
-      state: row.state,
-      version: row.version,
-      attempts: row.attempts,
-      firstAttemptAtMs: msOf(row.first_attempt_at),
-      openRequestId: row.open_request_id as UuidV7 | null,
-      nextActionAtMs: msOf(row.next_action_at),
-      deliveredAtMs: msOf(row.delivered_at),
-    },
-  };
+function deliveryOf({ redemptionId, partner, payload, ...delivery }: DeliveryRow): StoredDelivery {
+  return { redemptionId, partner, payload, delivery };
 }
 
 function momentOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
-}
-
-function msOf(moment: Date | null): number | null {
-  return moment === null ? null : moment.getTime();
 }

@@ -98,7 +98,6 @@ const AFTER_LAST_DAY = 2_147_483_647;
 export class PublicationViews {
   private readonly at: PlaceParameters;
 
-  /** @param database of the stake set */
   constructor(
     private readonly database: Database,
     place: RegistryPlace,

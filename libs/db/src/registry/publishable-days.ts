@@ -39,7 +39,6 @@ const RECHECK = named(
 );
 
 export class PublishableDays {
-  /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
   /** The newest revisions of the days `from` to `to`, both included. */

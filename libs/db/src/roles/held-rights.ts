@@ -96,16 +96,10 @@ interface Attributes {
  * Rights of the user who logged in beyond those that rights.ts gives its program, whichever role its sessions take.
  * Empty where there are none. On a schema that a newer version migrated, tables that this version does not know are
  * left out, because only the newer version knows who uses them.
- * @param isNewer whether a newer version migrated the schema. By default read from the database, which the
- * portal's user may not do.
  */
-export async function excessRights(
-  database: Database,
-  program: Program,
-  isNewer?: boolean,
-): Promise<string[]> {
+export async function excessRights(database: Database, program: Program): Promise<string[]> {
   const query: Query = (statement) => database.query(statement);
-  return excessOf(query, program, { isNewer: isNewer ?? (await isNewerSchema(database)) });
+  return excessOf(query, program, { isNewer: await isNewerSchema(database) });
 }
 
 /** Like `excessRights`, for a user by name and within a transaction. */

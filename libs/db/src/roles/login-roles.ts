@@ -5,7 +5,7 @@ import { DatabaseUrl } from '#libs/platform';
 import { CheckedClient } from '../connection/checked-client.js';
 import { connectionOptions } from '../connection/connection-options.js';
 import { databaseError, isRefusal } from '../connection/database.error.js';
-import { createDatabase, type Database } from '../connection/database.js';
+import { createDatabase } from '../connection/database.js';
 import { underMigrationLock } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
 import { isNewerSchema } from '../connection/schema-check.js';
@@ -16,7 +16,7 @@ import {
   type SessionSettings,
 } from '../connection/session-settings.js';
 import { grantRights } from './grant-rights.js';
-import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.js';
+import { ExcessRightsError, excessRightsOf } from './held-rights.js';
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
 import { scramVerifier } from './scram-verifier.js';
 
@@ -98,7 +98,7 @@ interface Login {
 
 /**
  * Creates each user of the URLs where it is missing, sets the password of the URL where the user has another one, and
- * grants the rights of the program. Afterwards logs in as each user and checks its rights. Safe to run again.
+ * grants the rights of the program. Refuses a user with more rights. Safe to run again.
  * @param url of the user that migrates, who owns the schema and may create roles; not a pooler's URL
  * @returns the names of the users
  * @throws RolesRefusedError, ExcessRightsError, and what `requireLoginUrls` and `migrate` throw
@@ -111,7 +111,7 @@ export async function prepareLogins(
   const logins = requireLoginUrls(url, urls).map((login) => {
     return isPooled ? { ...login, url: DatabaseUrl.parse(url).as(login).href } : login;
   });
-  const isNewer = await underMigrationLock(url, async (database) => {
+  await underMigrationLock(url, async (database) => {
     const missing = await grantRights(database);
     const isNewer = await isNewerSchema(database);
     // A program without a URL is not used in this installation.
@@ -131,9 +131,7 @@ export async function prepareLogins(
       if (portal !== undefined) await limitConnections(client, portal);
     });
     if (isPooled) await database.transaction((client) => setSessionDefaults(client, logins));
-    return isNewer;
   });
-  for (const login of logins) await requireLogin(login, isNewer);
   return logins.map(({ user }) => user);
 }
 
@@ -256,29 +254,14 @@ async function limitConnections(client: PoolClient, { user }: Login): Promise<vo
 }
 
 async function isRightPassword({ url }: Login): Promise<boolean> {
+  const options = { url, applicationName: 'lowmark migrate', poolSize: 1, schema: 'any' } as const;
   try {
-    const database = await openAs(url);
-    await database.close();
+    await (await createDatabase(options)).close();
     return true;
   } catch (error) {
     if (isRefusal(error, 'invalid_password', 'invalid_authorization_specification')) return false;
     throw error;
   }
-}
-
-/** Logs in as the user, to check the rights that the program will find. */
-async function requireLogin({ program, url }: Login, isNewer: boolean): Promise<void> {
-  const database = await openAs(url);
-  try {
-    const excess = await excessRights(database, program, isNewer);
-    if (excess.length > 0) throw new ExcessRightsError(program, excess);
-  } finally {
-    await database.close();
-  }
-}
-
-function openAs(url: string): Promise<Database> {
-  return createDatabase({ url, applicationName: 'lowmark migrate', poolSize: 1, schema: 'any' });
 }
 
 function loginOf(program: Program, url: string): Login {

@@ -59,7 +59,6 @@ const TOTAL = named<{ day: number }>(
 );
 
 export class DayLows {
-  /** @param database of the stake set */
   constructor(
     private readonly database: Database,
     private readonly pageSize = PAGE_SIZE,

@@ -118,7 +118,6 @@ const RECHECK = named<{ day: number }>(
 );
 
 export class SealWriter {
-  /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
   /** The basis for the work on a day; undefined where another process is the leader. */

@@ -56,7 +56,6 @@ export interface SealSummary {
 const NO_DAY = 2_147_483_647;
 
 export class SealedDayStore {
-  /** @param database of the stake set */
   constructor(protected readonly database: Database) {}
 
   /** The newest revision of a day; undefined where the day is not sealed. */

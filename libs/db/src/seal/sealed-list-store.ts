@@ -55,7 +55,6 @@ interface ChunkRow {
 }
 
 export class SealedListStore {
-  /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
   /** Whether the lists of a day are kept. */

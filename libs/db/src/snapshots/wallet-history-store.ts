@@ -51,7 +51,6 @@ const FIRST_DAY = unnamed<{ wallet: Buffer }>(
 const SECONDS_PER_DAY = 86_400;
 
 export class WalletHistoryStore {
-  /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
   /** The UTC day of the wallet's first change, in days since 1970-01-01; undefined where the wallet never staked. */

@@ -39,7 +39,6 @@ const TELL = named<{ set: string; limit: number }>(
 const DAYS_AT_ONCE = 500;
 
 export class DayEvents {
-  /** @param database of the stake set */
   constructor(
     private readonly database: Database,
     private readonly set: string,

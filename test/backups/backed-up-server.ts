@@ -1,14 +1,18 @@
 /** A PostgreSQL with continuous backups: the parts of docker-compose.backup.yml without containers. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import { expect } from '@jest/globals';
 import { ManagedProcess } from '#libs/devprocess';
 import { EmbeddedPostgres, PostgresUser } from '#libs/devpostgres';
+import { eventually } from '#libs/testing';
 import { postgresTools } from '../../libs/testing/src/jest/postgres-tools.mjs';
 import { processTree, signalAll } from '../cluster/node-processes.js';
 
+const MINUTES_MS = 120_000;
 const SCRIPTS = resolve('deploy/pgbackrest');
 /** The settings of docker-compose.backup.yml, with a short archive_timeout. */
 const ARCHIVING = {
@@ -119,6 +123,37 @@ export class BackedUpServer {
   async makeBucket(): Promise<void> {
     const { code, err } = await this.run('pgbackrest', ['--repo=1', 'repo-create']);
     if (code !== 0) throw new Error(err);
+  }
+
+  async fullBackups(): Promise<string[]> {
+    const { out } = await this.script('backups.sh', 'list');
+    return [...out.matchAll(/full backup: (\S+)/g)].map(([, label = '']) => label);
+  }
+
+  /** Runs the schedule until it has made a full backup that is not in `known`. */
+  async nextFull(known: readonly string[]): Promise<string> {
+    const schedule = await this.schedule();
+    let found: string | undefined;
+    await eventually(
+      async () => {
+        found = (await this.fullBackups()).find((label) => !known.includes(label));
+        return found !== undefined;
+      },
+      { withinMs: MINUTES_MS, what: 'a full backup', everyMs: 500 },
+    );
+    await eventually(() => existsSync(this.path('textfiles/backup.prom')));
+    await schedule.stop();
+    return found ?? '';
+  }
+
+  /** Brings the stopped server back from the repository. @returns the messages to the operator */
+  async restore(...target: readonly string[]): Promise<string> {
+    const files = await this.script('restore.sh', 'files', ...target);
+    expect(files).toMatchObject({ code: 0, err: expect.stringContaining('the files are back') });
+    await this.resume();
+    const finish = await this.script('restore.sh', 'finish');
+    expect(finish).toMatchObject({ code: 0, err: expect.stringContaining('restored. The last') });
+    return files.err;
   }
 
   /** Runs `backups.sh schedule`, as the container `backups` does. */

@@ -1,20 +1,32 @@
-/** Runs the tests with the repository.conf of the handbook. */
-import { afterAll } from '@jest/globals';
+/** Continuous backups in S3, with the repository.conf of the handbook: made, listed and restored. */
+import { afterAll, expect, it } from '@jest/globals';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { BackedUpServer } from './backed-up-server.js';
-import { describeContinuousBackups } from './continuous-backups.support-spec.js';
 import { ObjectStore } from './object-store.js';
 
 let store: ObjectStore | undefined;
-afterAll(() => store?.stop());
+let server: BackedUpServer | undefined;
+afterAll(async () => {
+  await server?.remove();
+  await store?.stop();
+});
 
-describeContinuousBackups('in S3', async () => {
+it('are made by themselves, and have the last transaction of a server that was killed', async () => {
   const started = await ObjectStore.start();
   store = started;
-  const server = await BackedUpServer.start(() => repositoryOf(started));
+  server = await BackedUpServer.start(() => repositoryOf(started));
   await server.makeBucket();
-  return server;
-});
+  const none = await server.script('backups.sh', 'list');
+  expect([none.code, none.err]).toEqual([1, 'backups: there is no backup yet.\n']);
+  await server.nextFull([]);
+  const { code, out } = await server.script('backups.sh', 'list');
+  expect(code).toBe(0);
+  expect(out).toMatch(/cipher: aes-256-cbc/);
+  await server.ask(`CREATE SCHEMA own; CREATE TABLE own.mark AS SELECT 'last' AS name`);
+  await server.kill();
+  await server.restore('--to', 'latest');
+  expect(await server.ask('SELECT name FROM own.mark')).toBe('last');
+}, 240_000);
 
 function repositoryOf({ port, key, secret, certificate }: ObjectStore): string {
   const { code = '' } =

@@ -3,11 +3,7 @@
  * action runs once.
  */
 import { expect, it } from '@jest/globals';
-import {
-  ADMIN,
-  OPERATOR,
-  VIEWER,
-} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { ADMIN, OPERATOR } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
@@ -92,28 +88,6 @@ it('who asked can take it back, and then nothing is done', async () => {
   expect(await actionsOn(id)).toEqual([]);
 });
 
-it('another operator can refuse', async () => {
-  const { id } = await asked('Refused');
-  const second = await desk.operator(ADMIN);
-  await second.goto('/operate/approvals');
-  await request(second, id).getByText(REASON).waitFor();
-  await second.press('Refuse', request(second, id));
-  await request(second, id).waitFor({ state: 'detached' });
-  expect(await actionsOn(id)).toEqual([]);
-});
-
-it('a viewer sees what waits, and can decide nothing', async () => {
-  const { id } = await asked('Seen');
-  const viewer = await desk.operator(VIEWER);
-  await viewer.goto('/operate/approvals');
-  const buttons = request(viewer, id).getByRole('button');
-  await buttons.first().waitFor();
-  const disabled = await buttons.evaluateAll((all) =>
-    all.map((one) => (one as unknown as { disabled: boolean }).disabled),
-  );
-  expect(disabled).toEqual([true, true]);
-});
-
 it('a higher budget of a partner waits too, with its reason', async () => {
   const partner = await desk.bench.game('Budgeted');
   const first = await desk.operator(ADMIN);
@@ -188,27 +162,4 @@ it('the end of a pause asks for a reason, and waits with it', async () => {
   await card.waitFor({ state: 'detached' });
   await first.page.reload();
   await first.page.getByText('open', { exact: true }).waitFor();
-});
-
-it('so does adoption, which changes nothing until then', async () => {
-  const partner = await desk.bench.game('Vouched');
-  const { id } = await desk.bench.stored(partner, 'deducted');
-  const first = await desk.operator(ADMIN);
-  await first.goto('/operate/adoption');
-  await first.page.getByRole('link', { name: id }).waitFor();
-  await first.page.getByRole('button', { name: /^Adopt / }).click();
-  const dialog = first.page.getByRole('dialog');
-  const adopt = dialog.getByRole('button', { name: /^Adopt / });
-  await dialog.getByRole('checkbox').check();
-  await dialog.getByLabel('Reason').waitFor();
-  expect(await adopt.isDisabled()).toBe(true);
-  await dialog.getByLabel('Reason').fill(REASON);
-  await adopt.click();
-  await first.page.getByText('It waits for a second operator').waitFor();
-  await first.goto('/operate/approvals');
-  const card = first.page.getByRole('region', { name: 'redemption adopt' });
-  await card.getByText(REASON).waitFor();
-  await card.getByText('You asked for it: another operator decides.').waitFor();
-  await first.goto('/operate/adoption');
-  await first.page.getByRole('link', { name: id }).waitFor();
 });

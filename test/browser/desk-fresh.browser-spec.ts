@@ -6,7 +6,6 @@ import { expect, it } from '@jest/globals';
 import {
   type Account,
   ADMIN,
-  anAccount,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
@@ -20,12 +19,9 @@ const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
 
 /** Opens a browser with a session that is ten minutes old. */
-async function signedInBefore(
-  account: Account,
-  wish: { kind: 'operator' } | { kind: 'partner'; invitation: string } = { kind: 'operator' },
-): Promise<void> {
+async function signedInBefore(account: Account): Promise<void> {
   desk.bench.console.clock.set(Date.now() - 10 * MINUTE);
-  const visitor = await desk.bench.console.signedIn(account, wish);
+  const visitor = await desk.bench.console.signedIn(account);
   desk.bench.console.clock.set(Date.now());
   visit = await desk.open(account);
   await visit.signedInAs(visitor);
@@ -150,41 +146,4 @@ it('as another person: nothing is done before it is looked at again', async () =
   await visit.press('New partner', form);
   await visit.page.getByLabel('Shared secret', { exact: true }).waitFor();
   expect(await partners('Of another person')).toHaveLength(1);
-});
-
-it('an action on a redemption keeps its note', async () => {
-  const partner = await desk.bench.game('Acts');
-  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
-  await signedInBefore(ADMIN);
-  await visit.goto(`/operate/redemptions/${id}`);
-  const title = 'Give the partner’s transaction id';
-  await visit.press(title);
-  const form = visit.dialog(title);
-  await form.getByRole('textbox').fill('tx-of-the-game');
-  await visit.press(title, form);
-  await visit.press(SIGN, visit.dialog(AGAIN));
-  await form.waitFor({ state: 'detached' });
-  const [row] = await desk.bench.audit();
-  expect(row).toMatchObject({ command: 'redemption set-partner-tx', redemption_id: id });
-  expect(JSON.stringify(row?.arguments)).toContain('tx-of-the-game');
-});
-
-it('a member of a partner replaces a credential', async () => {
-  const id = await desk.bench.game('Members');
-  const account = anAccount();
-  const invitation = await desk.bench.console.invitation(id);
-  await signedInBefore(account, { kind: 'partner', invitation });
-  await visit.goto('/partner/credentials');
-  await visit.press('Replace');
-  const form = visit.dialog('Replace');
-  await form.getByRole('combobox', { name: 'How long the old one still works' }).click();
-  await visit.page.getByRole('option', { name: 'Seven days' }).click();
-  await visit.press('Replace', form);
-  await visit.press(SIGN, visit.dialog(AGAIN));
-  await visit.page.getByRole('region', { name: 'X-API-KEY' }).waitFor();
-  const { rows } = await desk.bench.console.database.pool.query<{ days: number }>(
-    'SELECT round(extract(epoch FROM ends_at - now()) / 86400)::int AS days FROM partners.credential WHERE partner_id = $1 AND ends_at IS NOT NULL',
-    [id],
-  );
-  expect(rows).toEqual([{ days: 7 }]);
 });

@@ -106,18 +106,3 @@ it('the sign-in of an operator by a link names the operator in the command for a
     .getByText(/^\.\/lowmark console link --role admin --name '[a-z0-9-]+'$/)
     .waitFor();
 });
-
-it('an operator does not lose the key and secret of a new partner by Escape', async () => {
-  visit = await desk.operator();
-  await visit.goto('/operate/partners');
-  await visit.press('New partner');
-  const dialog = visit.dialog('New partner');
-  await dialog.getByLabel('Name').fill('Once shown');
-  await visit.press('New partner', dialog);
-  const secret = dialog.getByLabel('Shared secret', { exact: true });
-  await secret.waitFor();
-  await visit.page.keyboard.press('Escape');
-  expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
-  await visit.press('I have them: forget them here', dialog);
-  await dialog.waitFor({ state: 'detached' });
-});

@@ -57,35 +57,36 @@ describe('the search of redemptions', () => {
     await link(one).waitFor();
   }
 
-  type Found = readonly [string, keyof typeof FIELDS, () => string, () => Redemption];
-  const found: readonly Found[] = [
-    ['an id', 'id', () => gold.id, () => gold],
-    ['an id in capitals', 'id', () => silver.id.toUpperCase(), () => silver],
-    ['a wallet', 'wallet', () => silver.wallet, () => silver],
-    ['a wallet, with blanks around it', 'wallet', () => `  ${gold.wallet} `, () => gold],
-    ['a part of a partner’s name, in other capitals', 'partner', () => 'gOLD', () => gold],
-    ['a part that is markup', 'partner', () => '<img src=x', () => hostile],
-  ];
-  it.each(found)('finds %s', async (_, field, text, one) => {
-    await find(field, text());
-    await only(one());
+  const found = [
+    ['id', () => gold.id, () => gold],
+    ['id', () => silver.id.toUpperCase(), () => silver],
+    ['wallet', () => silver.wallet, () => silver],
+    ['wallet', () => `  ${gold.wallet} `, () => gold],
+    ['partner', () => 'gOLD', () => gold],
+    ['partner', () => '<img src=x', () => hostile],
+  ] as const;
+
+  it('finds one by its id, its wallet or a part of its partner’s name', async () => {
+    for (const [field, text, one] of found) {
+      await find(field, text());
+      await only(one());
+      await visit.press('Clear');
+      await all();
+    }
   });
 
   it.each([
-    [
-      'no beginning of an id',
-      'id',
-      MARKUP,
-      'Hexadecimal digits and dashes, from the start of the id.',
-    ],
-    ['no address', 'wallet', '0x12', 'An address: 0x and 40 hex digits.'],
-    ['markup for a wallet', 'wallet', MARKUP, 'An address: 0x and 40 hex digits.'],
-  ] as const)('says at the field that it is %s, and asks nothing', async (_, field, text, says) => {
-    await find(field, text);
-    await visit.page.getByText(says).waitFor();
-    await all();
-    expect(new URL(visit.page.url()).searchParams.get(field)).toBeNull();
-  });
+    ['id', MARKUP, 'Hexadecimal digits and dashes, from the start of the id.'],
+    ['wallet', '0x12', 'An address: 0x and 40 hex digits.'],
+  ] as const)(
+    'says at the field %s what is wrong with %s, and asks nothing',
+    async (field, text, says) => {
+      await find(field, text);
+      await visit.page.getByText(says).waitFor();
+      await all();
+      expect(new URL(visit.page.url()).searchParams.get(field)).toBeNull();
+    },
+  );
 
   it('says that there is none: of an id, of a wallet, of a partner', async () => {
     const none = visit.page.getByText('No redemption is like that.');

@@ -14,11 +14,16 @@ interface Look {
   readonly width: 360 | 1440;
   readonly colorScheme: 'light' | 'dark';
 }
+/** Each width and each colour scheme once: what is wrong depends on one of the two. */
 const LOOKS: readonly Look[] = [
   { width: 360, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+];
+/** For a page whose frame all others share. */
+export const EVERY_LOOK: readonly Look[] = [
+  ...LOOKS,
   { width: 360, colorScheme: 'dark' },
   { width: 1440, colorScheme: 'light' },
-  { width: 1440, colorScheme: 'dark' },
 ];
 
 export class DeskVisit {
@@ -77,20 +82,20 @@ export class DeskVisit {
   }
 
   /**
-   * Returns the serious findings of axe on the current page in every look, and whether the page is wider than the
+   * Returns the serious findings of axe on the current page in each look, and whether the page is wider than the
    * screen.
    */
-  async findings(): Promise<string[]> {
+  async findings(looks = LOOKS): Promise<string[]> {
     const { page } = this;
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
     await page.waitForLoadState('networkidle');
     const found: string[] = [];
-    for (const { width, colorScheme } of LOOKS) {
+    for (const { width, colorScheme } of looks) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       await this.settled();
-      const faults = await graveFaults(page, colorScheme === 'dark' ? 'colours' : undefined);
+      const faults = await graveFaults(page);
       found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
     }
     return found;

@@ -4,13 +4,11 @@ import { describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { mintUuidV7 } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { eventually } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import {
   type Account,
   anAccount,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
-import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { storeWronglySigned } from '../console/partner-calls.support-spec.js';
 import { seedRequests } from './desk-rows.js';
@@ -197,39 +195,6 @@ it('a call whose answer is signed wrongly says what to do, and fills in the debu
   await visit.heading('Signature debugger');
   await visit.press('Explain');
   await visit.page.getByText(QUERY_SIGNED).waitFor();
-});
-
-it('the documentation is searched by the beginning of words, with what stands around them', async () => {
-  await member();
-  await visit.goto('/partner/docs');
-  const search = visit.page.getByRole('searchbox', { name: 'Search the documentation' });
-  await search.fill('xyzzy');
-  await visit.page.getByText('Nothing was found.').waitFor();
-  await search.fill('signature');
-  await visit.page.getByText(/^The best 12 of \d+ places/).waitFor();
-  await search.fill('X-API-SIGNATURE');
-  const first = visit.page.locator('main a[href^="/partner/docs/"]').first();
-  await eventually(
-    async () => (await first.getAttribute('href')) === '/partner/docs/signatures#signatures',
-  );
-  await search.fill('ERR-DUPLICATE-REQUEST');
-  await visit.page
-    .getByText(/ERR-DUPLICATE-REQUEST/)
-    .first()
-    .waitFor();
-});
-
-it('the tester says which capabilities were found, and knows its players the next time', async () => {
-  await member();
-  await visit.goto('/partner/conformance');
-  const address = await aPlayer(desk.bench.game, 5);
-  await box('A test player with five points or more').fill(address);
-  await visit.press('Run the tester');
-  await visit.page.getByRole('heading', { name: 'Capabilities found' }).waitFor({
-    timeout: 60_000,
-  });
-  await visit.page.getByText('revert-by-redemption-id: found').waitFor();
-  expect(await box('A test player with five points or more').inputValue()).toBe(address);
 });
 
 it('on a phone the buttons of a table are in sight, and the name of a wallet is short', async () => {

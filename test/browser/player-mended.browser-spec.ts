@@ -2,13 +2,10 @@
  * Tests the players' page in case of problems: in the wallet, in the connection, in the service, and with the keyboard.
  */
 import { describe, expect, it } from '@jest/globals';
-import { eventually, graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
+import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
-
-/** Lifetime of a voucher: long enough to claim on a busy machine. One test waits for its end. */
-const VOUCHER_SECONDS = 45;
 
 const players = usePlayers();
 /** Points of each player. */
@@ -87,13 +84,6 @@ describe('in the wallet', () => {
     await player.button(/^Claim 100/).click();
     await player.isAt('sent');
   });
-
-  it('so is it where the wallet finds it while it estimates', async () => {
-    const player = await aVoucher({});
-    await fails(player, 'eth_estimateGas', -32_000, 'insufficient funds for gas * price + value');
-    await player.button(/^Claim 100/).click();
-    await player.sees('Your wallet has too little ETH for the network fee.');
-  });
 });
 
 describe('by keyboard', () => {
@@ -145,29 +135,6 @@ describe('by keyboard', () => {
   });
 });
 
-it('a number of points is told what is wrong with it, in a colour that can be read', async () => {
-  const player = await aPlayer();
-  const field = player.partner().getByLabel('How many points?');
-  await player.sees('1 to 3,000 points at the moment.');
-  for (const [typed, said] of [
-    ['99999999999999999999', 'You do not have so many points there.'],
-    ['0', 'Enter at least 1.'],
-    ['-5', 'Enter at least 1.'],
-    ['12.5', 'Enter a whole number of points.'],
-    ['١٢', 'Use the digits 0 to 9.'],
-  ] as const) {
-    // Several inputs give the same message, so the test waits until the message of the previous one is gone.
-    await field.fill('');
-    await player.page.getByText(said).waitFor({ state: 'detached' });
-    await field.fill(typed);
-    await player.sees(said);
-  }
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await player.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    expect(await graveFaults(player.page)).toEqual([]);
-  }
-});
-
 it('a page by http redeems as well, where browsers have no crypto.randomUUID', async () => {
   const context = await players.context();
   await context.addInitScript('delete Crypto.prototype.randomUUID');
@@ -214,31 +181,6 @@ it('a service that hangs is named, on an open page and on a new one', async () =
   }
   await player.sees('3,000 points');
   await text.waitFor({ state: 'detached' });
-});
-
-it('after a claim the points come back only if it did not get through, whatever the page still knows', async () => {
-  await players.stage.killRedemption();
-  await players.stage.startRedemption(VOUCHER_SECONDS);
-  const player = await aPlayer({});
-  await player.page.evaluate('fakeWallet.emit("accountsChanged", [])');
-  await player.redeem(1500);
-  await player.sees('Connect your wallet to claim.');
-  await player.button(`Connect ${FAKE_WALLET}`).click();
-  await player.button(/^Claim 100/).click();
-  await player.sees('Your claim of 100 LOW is sent; waiting for the chain');
-  await player.sees('A redemption is under way here. You can redeem again when it is done.');
-  await players.stage.mine();
-  await player.isAt('inBlock');
-  await player.page.evaluate('fakeWallet.emit("accountsChanged", [])');
-  await player.page.locator('[data-phase="sentOver"]').waitFor({ timeout: 90_000 });
-  await player.sees(/^If your claim did not get through, your points come back by .*, at the/);
-  expect(await player.newest.innerText()).not.toMatch(/Your points come back/);
-  await player.page.evaluate('localStorage.removeItem("lowmark-claims")');
-  await player.page.reload();
-  await player.isAt('over');
-  await player.sees(/^If you did not claim, your points come back by .*, at the latest\.$/);
-  await players.stage.finalise();
-  await player.isAt('claimed');
 });
 
 it('a refusal of a while ago is not told as if it were of now', async () => {

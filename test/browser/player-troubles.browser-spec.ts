@@ -153,19 +153,3 @@ it('typed points stay over a sign-in', async () => {
   await player.button('Sign in with your wallet').click();
   await player.button(/^Redeem 1,500/).waitFor();
 });
-
-it('a game that does not say the points is told so, and nothing of points that were taken', async () => {
-  const player = await players.visitor();
-  const { behave } = players.stage.game;
-  players.stage.game.behave = () => {
-    throw new Error('the game is down');
-  };
-  try {
-    await player.signIn();
-    await player.sees(
-      /^The game (cannot be reached at the moment|gave an answer that cannot be used)\. This page asks again by itself in a few seconds\.$/,
-    );
-  } finally {
-    players.stage.game.behave = behave;
-  }
-});

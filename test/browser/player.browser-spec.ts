@@ -73,15 +73,6 @@ describe('in the wallet', () => {
     await player.isAt('sent');
   });
 
-  it('the wrong network is said, and can be switched', async () => {
-    const player = await players.voucher({ fake: { chainId: 1 } });
-    await player.sees('Your wallet is on another network. Claiming needs Local chain.');
-    expect(await player.button(/^Claim/).count()).toBe(0);
-    await player.button('Switch to Local chain').click();
-    await player.button(/^Claim 100/).click();
-    await player.isAt('sent');
-  });
-
   it('a claim that the chain would refuse is not asked for', async () => {
     const player = await players.voucher({ fake: {} });
     await players.stage.bench.mineAt(
@@ -112,18 +103,6 @@ describe('in the wallet', () => {
     await player.button('Sign in with that account').click();
     await player.page.locator(`strong[title="${other}"]`).waitFor();
     expect(await player.button('Sign in with that account').count()).toBe(0);
-  });
-
-  it('a claim that was sent from elsewhere is noticed', async () => {
-    const player = await players.voucher();
-    const other = await player.another();
-    await other.button(/^Claim 100/).click();
-    await other.isAt('sent');
-    await player.page.evaluate('localStorage.removeItem("lowmark-claims")');
-    await player.page.reload();
-    await player.isAt('claimable');
-    await players.stage.mine();
-    await player.isAt('inBlock');
   });
 });
 

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallBody, type CallsBody } from '../../apps/console/src/portal/calls.dto.js';
 import { type RedemptionsBody } from '../../apps/console/src/portal/redemptions.controller.js';
+import { type UsageBody } from '../../apps/console/src/portal/requests.controller.js';
 import { type SignatureExplanationBody } from '../../apps/console/src/portal/signature.controller.js';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import { json, PartnerBench, WALLET } from './partner-bench.support-spec.js';
-import { ANSWER, storeWronglySigned } from './partner-calls.support-spec.js';
+import { ANSWER, storeSigned, storeWronglySigned } from './partner-calls.support-spec.js';
 
 let bench: PartnerBench;
 let acme: Visitor;
@@ -72,6 +73,44 @@ describe('a call whose answer is signed wrongly', () => {
       [requestId, id],
     );
     expect((await stored(id)).baseString).toMatchObject({ isWhole: false });
+  });
+});
+
+describe('a call that the service cannot act on', () => {
+  const balance = { success: true, partnerUserId: 'u-1', address: WALLET, chain: 'local' };
+  const told = async (answer: { readonly status?: number; readonly body: string }) =>
+    (await stored(await storeSigned(bench.console.database, bench.acme.id, WALLET, answer)))
+      .explanation;
+
+  it('is not good where its points are a text, although it is signed', async () => {
+    expect(await told({ body: JSON.stringify({ ...balance, points: '50000' }) })).toEqual({
+      code: 'balance-fields',
+      isUsable: false,
+      rule: 'balance-fields',
+      says: 'Wrong or missing: points (expected: a whole number, 0 or more, as a JSON number).',
+      remedy: 'Send the four fields with these types: points as 15, not "15" or 15.5.',
+    });
+  });
+
+  it('is explained as ping explains it', async () => {
+    const redirect = await told({ status: 307, body: '' });
+    expect(redirect).toMatchObject({ code: 'redirect', isUsable: false, rule: 'http-redirect' });
+    const marked = await told({ body: `\ufeff${JSON.stringify({ ...balance, points: 5 })}` });
+    expect(marked).toMatchObject({ code: 'byte-order-mark', rule: 'http-json' });
+  });
+
+  it('counts as an error, and is found by the filter for failures', async () => {
+    const good = await storeSigned(bench.console.database, bench.acme.id, WALLET, {
+      body: JSON.stringify({ ...balance, points: 5 }),
+    });
+    expect((await stored(good)).explanation).toMatchObject({ isUsable: true, remedy: null });
+    const { calls } = await json<CallsBody>(acme.get('/api/partner/calls'));
+    const { calls: failed } = await json<CallsBody>(acme.get('/api/partner/calls?which=failed'));
+    const others = calls.filter((one) => one.requestId !== good);
+    expect(failed.map((one) => one.requestId)).toEqual(others.map((one) => one.requestId));
+    const usage = await json<UsageBody>(acme.get('/api/partner/usage'));
+    const errors = usage.calls.reduce((sum, hour) => sum + hour.errors, 0);
+    expect(errors).toBe(others.length);
   });
 });
 

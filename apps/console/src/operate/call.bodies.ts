@@ -2,6 +2,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type LoggedCall } from '#libs/db';
 import { Field } from '#libs/openapi';
+import { explain, type Finding } from '#libs/partner-sdk/answers';
 
 @ApiSchema({ name: 'PartnerCall' })
 export class CallBody {
@@ -13,6 +14,7 @@ export class CallBody {
   @Field.TextOrNull('`answer`, `no-answer` or `nothing-sent`.') readonly outcome!: string | null;
   @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;
+  @Field.TextOrNull('What was found of the call, in words.') readonly says!: string | null;
   @Field.CountOrNull('Of the answer.') readonly status!: number | null;
   @Field.TextOrNull('Why there is no answer.') readonly cause!: string | null;
   @Field.TextOrNull('Method and path, as they were signed.') readonly request!: string | null;
@@ -61,6 +63,7 @@ export function callBody(call: LoggedCall & { readonly redemptionId?: string | n
     endedAt: call.end?.at ?? null,
     outcome: call.end?.outcome ?? null,
     verdict: textOf(verdict),
+    says: saysOf(record),
     status: typeof status === 'number' ? status : null,
     cause: textOf(cause),
     request: typeof method === 'string' && typeof path === 'string' ? `${method} ${path}` : null,
@@ -71,4 +74,9 @@ export function callBody(call: LoggedCall & { readonly redemptionId?: string | n
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+function saysOf(record: object | null): string | null {
+  const { finding } = (record ?? {}) as { readonly finding?: Finding };
+  return finding === undefined ? null : explain(finding).says;
 }

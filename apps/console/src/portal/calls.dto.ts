@@ -7,6 +7,7 @@ import { type OwnCall } from '#libs/db';
 import { PARTNER_STEPS, type PartnerStep } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import { type CallRecord } from '#libs/partner-client';
+import { explain } from '#libs/partner-sdk/answers';
 import { signedContent } from '#libs/signing';
 import * as Input from '../http/inputs.js';
 import { BaseStringBody } from './base-string.js';
@@ -21,6 +22,22 @@ export class CallsQuery extends TimeFilter {
   @Input.Optional()
   @Input.OneOf(OUTCOMES, 'be answer, no-answer or nothing-sent')
   readonly outcome?: (typeof OUTCOMES)[number];
+
+  @Input.Optional()
+  @Input.OneOf(['all', 'failed'], 'be all or failed', {
+    description: '`failed`: without an answer that can be used.',
+  })
+  readonly which?: 'all' | 'failed';
+}
+
+@ApiSchema({ name: 'OwnCallExplanation' })
+export class CallExplanationBody {
+  @Field.Text('What was found: a code.') readonly code!: string;
+  @Field.Flag('Whether we act on your answer.') readonly isUsable!: boolean;
+  @Field.TextOrNull('The rule that it concerns: the id of a check of the conformance tester.')
+  readonly rule!: string | null;
+  @Field.Text('In words.') readonly says!: string;
+  @Field.TextOrNull('What to do; null: nothing.') readonly remedy!: string | null;
 }
 
 @ApiSchema({ name: 'OwnCallRequest' })
@@ -48,6 +65,8 @@ export class CallBody {
   @Field.TimeOrNull('Null: under way, or its end was never learnt.')
   readonly endedAt!: Date | null;
   @Field.OneOfOrNull(OUTCOMES) readonly outcome!: string | null;
+  @Field.NestedOrNull(CallExplanationBody, 'Null: under way, or its end was never learnt.')
+  readonly explanation!: CallExplanationBody | null;
   @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;
   @Field.TextOrNull('Why there is no answer.') readonly cause!: string | null;
@@ -70,19 +89,25 @@ export class CallsBody {
   @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
 }
 
-export const CALL_MODELS = [BaseStringBody, CallRequestBody, CallAnswerBody];
+export const CALL_MODELS = [BaseStringBody, CallExplanationBody, CallRequestBody, CallAnswerBody];
 
 export function callBody({ record, ...call }: OwnCall): CallBody {
-  // Rows of earlier releases have fewer fields.
   const made = (record ?? {}) as Partial<CallRecord>;
   return {
     ...call,
+    explanation: explanationOf(made),
     ...{ verdict: made.verdict ?? null, cause: made.cause ?? null, error: made.error ?? null },
     tookMs: made.timings?.total ?? null,
     clockDifferenceSeconds: made.clockDifferenceSeconds ?? null,
     request: requestOf(made),
     ...answerOf(made, call),
   };
+}
+
+function explanationOf({ finding }: Partial<CallRecord>): CallExplanationBody | null {
+  if (finding === undefined) return null;
+  const { rule = null, remedy = null, ...explanation } = explain(finding);
+  return { ...explanation, rule, remedy };
 }
 
 function requestOf({ method, path, target = path, requestBody }: Partial<CallRecord>) {

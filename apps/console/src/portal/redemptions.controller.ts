@@ -169,12 +169,12 @@ export class OwnRedemptionsController {
   @Answers(200, 'A page.', CallsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async calls(
-    @Query() { before, step, outcome, ...times }: CallsQuery,
+    @Query() { before, step, outcome, which, ...times }: CallsQuery,
     @CurrentMember() member: ConsoleMember,
   ): Promise<CallsBody> {
     const page = {
       ...{ limit: PAGE_SIZE, before: before as UuidV7 | undefined, step, outcome },
-      ...timesOf(times),
+      ...{ failedOnly: which === 'failed', ...timesOf(times) },
     };
     const found = await this.rows.read(member, (query) => readOwnCalls(query, page));
     return { calls: found.map(callBody), next: lastOf(found)?.requestId ?? null };

@@ -87,7 +87,7 @@ export class RequestsOfHour {
 export class CallsOfHour {
   @Field.Time('The beginning of the hour, UTC.') readonly hour!: Date;
   @Field.Whole('All calls of ours.') readonly calls!: number;
-  @Field.Whole('No answer, none to be believed, or status 500 and above.') readonly errors!: number;
+  @Field.Whole('Without an answer that can be used.') readonly errors!: number;
   @Field.Whole('Not sent at all.') readonly unsent!: number;
 }
 

@@ -65,6 +65,8 @@ export class WebhookBody {
   @Field.TimeOrNull() readonly rotatedAt!: Date | null;
   @Field.TimeOrNull('When something was delivered last.') readonly lastDeliveredAt!: Date | null;
   @Field.Whole('Events neither delivered nor given up.') readonly waiting!: number;
+  @Field.Flag('Whether what is sent is not taken: the log of its events says why.')
+  readonly isFailing!: boolean;
 }
 
 @ApiSchema({ name: 'Webhooks' })

@@ -73,6 +73,9 @@ describe('the webhooks of a partner', () => {
       text: `INSERT INTO webhooks.attempt (event, at, outcome, status, duration_ms, request, answer)
         SELECT sequence, now(), 'failed', 500, 12, '{"headers":{}}', '{"body":"<img src=x onerror=alert(1)>"}' FROM webhooks.event`,
     });
+    expect(await listed()).toMatchObject([{ isFailing: false }]);
+    await bench.database.query({ text: 'UPDATE webhooks.event SET attempts = 1' });
+    expect(await listed()).toMatchObject([{ isFailing: true }]);
     const { events } = await json<{ events: object[] }>(ann.get(`${PATH}/${id}/events`));
     expect(events).toMatchObject([{ id: event, state: 'waiting', lastStatus: 500 }]);
     const shown = await json<object>(ann.get(`${PATH}/${id}/events/${event}`));

@@ -4,7 +4,6 @@ import { PageLink } from '../shared/page-link';
 import { Dialog } from '../desk/dialog';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
-import { adviceOf, verdictText } from './plain-words';
 import { questionOf } from './signature-question';
 import { texts } from './texts';
 import { type Tone } from '../shared/status-badge';
@@ -18,9 +17,7 @@ export function CallDetail({
   readonly call: Call;
   readonly onClose: () => void;
 }) {
-  const { begunAt, tookMs, requestId, error } = call;
-  const advice = adviceOf(call);
-  const thought = verdictText(call);
+  const { begunAt, tookMs, requestId, error, explanation } = call;
   return (
     <Dialog onClose={onClose} title={`${words.detail}: ${call.step}`} size="xl">
       <Stack>
@@ -28,10 +25,12 @@ export function CallDetail({
           <When at={begunAt} />
           {tookMs !== null && ` · ${tookMs} ms`}
         </Text>
-        <Text>{[outcomeText(call), thought].filter((one) => one !== '–').join(': ')}</Text>
-        {advice !== undefined && (
+        <Text>
+          {[outcomeText(call), explanation?.says].filter((one) => one !== undefined).join(': ')}
+        </Text>
+        {explanation !== null && explanation.remedy !== null && (
           <Alert variant="outline" color="orange" title={words.advice}>
-            {advice}
+            {explanation.remedy}
           </Alert>
         )}
         {error !== null && <Bytes label={words.error}>{error}</Bytes>}
@@ -53,11 +52,14 @@ function Asked({ call: { request } }: { readonly call: Call }) {
   );
 }
 
+/** A question to the debugger answers what breaks one of these. */
+const SIGNATURE_RULES = ['signature-valid', 'signature-present', 'signs-all-responses'];
+
 function Came({ call }: { readonly call: Call }) {
-  const { answer, baseString, verdict, clockDifferenceSeconds: difference } = call;
+  const { answer, baseString, explanation, clockDifferenceSeconds: difference } = call;
   if (answer === null) return null;
   const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`);
-  const isSignatureWrong = verdict === 'bad-signature' || verdict === 'unsigned';
+  const isSignatureWrong = SIGNATURE_RULES.includes(explanation?.rule ?? '');
   const question = questionOf(call);
   return (
     <>
@@ -88,10 +90,9 @@ function SignedContent({ baseString }: { readonly baseString: NonNullable<Call['
 
 export type Call = ConsoleBody<'OwnCall'>;
 
-export function toneOf({ outcome, verdict }: Call): Tone {
+export function toneOf({ outcome, explanation }: Call): Tone {
   if (outcome === null) return 'busy';
-  if (outcome !== 'answer') return 'bad';
-  return verdict === 'verified' ? 'good' : 'warning';
+  return explanation?.isUsable === true ? 'good' : 'bad';
 }
 
 export function outcomeText({ outcome, answer }: Call): string {

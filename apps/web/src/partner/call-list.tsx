@@ -4,7 +4,6 @@ import { type Column } from '../shared/keyed-table';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { type Call, CallDetail, outcomeText, toneOf } from './call-detail';
-import { verdictText } from './plain-words';
 import { texts } from './texts';
 
 const words = texts.calls;
@@ -15,7 +14,7 @@ export const CALL_COLUMNS: readonly Column<Call>[] = [
     header: words.outcome,
     cell: (call) => <StatusBadge tone={toneOf(call)}>{outcomeText(call)}</StatusBadge>,
   },
-  { header: words.verdict, cell: (call) => verdictText(call) },
+  { header: words.verdict, cell: ({ explanation }) => explanation?.says ?? '–' },
   {
     header: words.answer,
     cell: ({ answer }) => (

@@ -19,10 +19,16 @@ export function CallsPage() {
     values: OUTCOMES,
     nameOf: (value) => words.outcomes[value] ?? value,
   });
+  const failed = useChoice({
+    label: words.verdict,
+    values: ['failed'],
+    nameOf: () => words.failed,
+  });
   const filters = {
     ...times.query,
     ...(step.chosen && { step: step.chosen }),
     ...(outcome.chosen && { outcome: outcome.chosen }),
+    which: failed.chosen ?? ('all' as const),
   };
   return (
     <>
@@ -31,6 +37,7 @@ export function CallsPage() {
         {times.input}
         {step.input}
         {outcome.input}
+        {failed.input}
       </Group>
       <KeyedTable
         caption={words.caption}

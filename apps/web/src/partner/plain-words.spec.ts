@@ -1,13 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  actorText,
-  adviceOf,
-  eventText,
-  noConfirmationText,
-  reasonText,
-  stateText,
-  verdictText,
-} from './plain-words.js';
+import { actorText, eventText, noConfirmationText, reasonText, stateText } from './plain-words.js';
 
 describe('plain words', () => {
   it('stand for what the ledger has', () => {
@@ -21,17 +13,6 @@ describe('plain words', () => {
   it('leave what is not listed as it is', () => {
     expect(reasonText('toString')).toBe('toString');
     expect(eventText('constructor')).toBe('constructor');
-    expect(verdictText({ verdict: 'of-later', cause: null })).toBe('of-later');
-  });
-
-  it('say what to do about a call that was not as agreed, and nothing about others', () => {
-    const of = (verdict: string | null, cause: string | null = null) => ({ verdict, cause });
-    expect(adviceOf(of('bad-signature'))).toContain('the secret of your callback');
-    expect(adviceOf(of(null, 'timeout'))).toContain('X-API-REQUEST');
-    expect(adviceOf(of('verified'))).toBeUndefined();
-    expect(adviceOf(of(null))).toBeUndefined();
-    expect(verdictText(of(null, 'timeout'))).toBe('no answer in time');
-    expect(verdictText(of(null))).toBe('–');
   });
 
   it('tell a confirmation that is still to come from one that never will', () => {

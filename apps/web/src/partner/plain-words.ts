@@ -2,7 +2,6 @@
 import { type ConsoleBody } from '../api/console-client';
 
 type State = ConsoleBody<'OwnRedemption'>['state'];
-type Call = ConsoleBody<'OwnCall'>;
 type Words = Readonly<Record<string, string>>;
 
 const STATES: Readonly<Record<State, string>> = {
@@ -83,58 +82,6 @@ const ACTORS: Words = {
   operator: 'our operator',
 };
 
-const VERDICTS: Words = {
-  verified: 'signed by you',
-  'bad-signature': 'the signature does not verify',
-  unsigned: 'not signed',
-  encoded: 'compressed',
-  'not-json': 'not JSON',
-};
-
-const CAUSES: Words = {
-  'circuit-open': 'held back after several failures',
-  'too-many-calls': 'too many calls at once',
-  'stale-request-id': 'begun too late',
-  aborted: 'ended by us',
-  'invalid-url': 'the URL cannot be called',
-  'blocked-address': 'the address is not public',
-  dns: 'the name does not resolve',
-  'connection-refused': 'nothing listens there',
-  unreachable: 'no way to the address',
-  'connect-timeout': 'no connection in time',
-  tls: 'the TLS handshake failed',
-  timeout: 'no answer in time',
-  'too-slow': 'the answer did not end in time',
-  reset: 'the connection was closed',
-  'half-answer': 'the answer broke off',
-  'too-large': 'the answer is too large',
-  'not-http': 'the answer is no HTTP',
-};
-
-const ADVICE: Words = {
-  'bad-signature':
-    'X-API-SIGNATURE must be the HMAC-SHA256 of the base string below, with the secret of your callback, as 64 lower-case hex digits: method, path without the query, our X-API-REQUEST, and the body exactly as you send it.',
-  unsigned:
-    'Sign every answer, refusals of every status too, in X-API-SIGNATURE: the HMAC-SHA256 of the base string below, with the secret of your callback. An answer without a signature settles nothing.',
-  encoded:
-    'Turn compression off for these endpoints, in a proxy too: we send Accept-Encoding: identity, and the signature is over the bytes as sent.',
-  'not-json': 'Answer with JSON in UTF-8, and Content-Type: application/json.',
-  'circuit-open': 'Several calls in a row failed. Look at those before; we try again by ourselves.',
-  'invalid-url': 'Ask your operator to set a URL on https.',
-  'blocked-address': 'The name of your callback must lead to a public address.',
-  dns: 'Look at the DNS of the name in your callback’s URL.',
-  'connection-refused': 'Start your endpoints, or have your operator mend the URL.',
-  unreachable: 'Look at your firewall and your routes.',
-  'connect-timeout': 'Look at your firewall, and at the load of your endpoints.',
-  tls: 'The certificate must be valid for the name, not expired, and have its whole chain.',
-  timeout: 'Look for the X-API-REQUEST in your logs: your endpoint took too long.',
-  'too-slow': 'Look for the X-API-REQUEST in your logs: the body came too slowly.',
-  reset: 'Look for the X-API-REQUEST in your logs: the connection was closed without an answer.',
-  'half-answer': 'Content-Length must be the length of the body.',
-  'too-large': 'An answer may have 64 KiB: another page may be at this address.',
-  'not-http': 'The port may be wrong, or https and http may be mixed up.',
-};
-
 function known(words: Words, name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }
@@ -153,18 +100,6 @@ export function eventText(event: string): string {
 
 export function actorText(actor: string): string {
   return known(ACTORS, actor);
-}
-
-/** Our verdict on the answer, or the cause where there is no answer. */
-export function verdictText({ verdict, cause }: Pick<Call, 'verdict' | 'cause'>): string {
-  if (verdict !== null) return known(VERDICTS, verdict);
-  return cause === null ? '–' : known(CAUSES, cause);
-}
-
-/** Advice for the partner; undefined where there is nothing to do. */
-export function adviceOf({ verdict, cause }: Pick<Call, 'verdict' | 'cause'>): string | undefined {
-  const name = verdict ?? cause ?? '';
-  return Object.hasOwn(ADVICE, name) ? ADVICE[name] : undefined;
 }
 
 export function noConfirmationText(state: State): string {

@@ -148,7 +148,8 @@ export const texts = {
     empty: 'No calls here.',
     step: 'Step',
     outcome: 'Outcome',
-    verdict: 'What was thought of it',
+    failed: 'Failed only',
+    verdict: 'What we found',
     answer: 'Your answer (its beginning)',
     outcomes: {
       answer: 'answered',

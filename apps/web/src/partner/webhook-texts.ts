@@ -9,6 +9,7 @@ export const webhookTexts = {
     'answers.corrected': 'answers to you that were signed with a wrong figure',
   },
   works: 'Works',
+  failing: 'Deliveries fail',
   paused: 'Paused',
   gone: 'Paused: its address answered 410',
   waiting: (count: number) => (count === 1 ? '1 event waits' : `${count} events wait`),

@@ -113,16 +113,19 @@ function Webhooks({ webhooks, onChoose }: WebhooksProps) {
 }
 
 function Standing({
-  webhook: { pausedAt, pausedBecause, waiting },
+  webhook: { pausedAt, pausedBecause, waiting, isFailing },
 }: {
   readonly webhook: Webhook;
 }) {
   const paused = pausedBecause === 'gone' ? words.gone : words.paused;
   return (
     <>
-      <StatusBadge tone={pausedAt === null ? 'good' : 'warning'}>
-        {pausedAt === null ? words.works : paused}
-      </StatusBadge>
+      {pausedAt !== null && <StatusBadge tone="warning">{paused}</StatusBadge>}
+      {pausedAt === null && (
+        <StatusBadge tone={isFailing ? 'bad' : 'good'}>
+          {isFailing ? words.failing : words.works}
+        </StatusBadge>
+      )}
       {waiting > 0 && <Text size="sm">{words.waiting(waiting)}</Text>}
     </>
   );

@@ -1,6 +1,7 @@
 /** A partner's redemptions and our calls to the partner, page by page. */
 import { type PartnerStep, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
+import { IS_FAILED } from '../redemption/redemption-log.js';
 import { type PortalQuery } from './portal-database.js';
 
 /** Amounts are decimal numbers as text. */
@@ -52,6 +53,8 @@ export interface CallPage {
   readonly before?: UuidV7 | undefined;
   readonly step?: PartnerStep | undefined;
   readonly outcome?: string | undefined;
+  /** Only calls without a usable answer. */
+  readonly failedOnly?: boolean | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
@@ -113,6 +116,7 @@ const CALLS_OF_ONE = named<{ id: UuidV7 }>(
 const CALLS = unnamed<OrNull<CallPage>>(
   `${CALL} WHERE (:before::uuid IS NULL OR request_id < :before)
       AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
+      AND (:failedOnly::boolean IS NOT TRUE OR ${IS_FAILED})
       AND (:since::timestamptz IS NULL OR begun_at >= :since) AND (:until::timestamptz IS NULL OR begun_at < :until)
     ORDER BY request_id DESC LIMIT :limit`,
 );
@@ -152,8 +156,8 @@ export async function readOwnHistory(
 /** Newest first. */
 export function readOwnCalls(
   query: PortalQuery,
-  { limit, before, step, outcome, since, until }: CallPage,
+  { limit, before, step, outcome, failedOnly, since, until }: CallPage,
 ): Promise<OwnCall[]> {
-  const asked = orNull({ limit, before, step, outcome, since, until });
+  const asked = orNull({ limit, before, step, outcome, failedOnly, since, until });
   return query<OwnCall & object>(CALLS(asked));
 }

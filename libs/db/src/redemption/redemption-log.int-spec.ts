@@ -27,9 +27,9 @@ interface Call {
   readonly end?: { readonly outcome: string; readonly record: object };
 }
 
-const ANSWER = (status: number, verdict: string) => ({
+const ANSWER = (status: number, isUsable = true) => ({
   outcome: 'answer',
-  record: { status, verdict },
+  record: { status, finding: { isUsable } },
 });
 
 /** Inserts a row like the service, at a moment that the test chooses. */
@@ -63,7 +63,7 @@ describe('one redemption', () => {
 
     const later = await aCall(redemption.partner, {
       ...{ atMs: START_MS + 1000, step: 'deduct', redemptionId: redemption.id },
-      end: ANSWER(200, 'verified'),
+      end: ANSWER(200),
     });
     const call = await log.calls(redemption.id, { limit: 1 });
     expect(call.entries).toMatchObject([{ requestId, step: 'deduct', end: null }]);
@@ -91,7 +91,7 @@ describe('the calls of a partner', () => {
     const partner = aPartnerId();
     const lost = { outcome: 'no-answer', record: { cause: 'timeout' } };
     const id = await aCall(partner, { atMs: START_MS, end: lost });
-    await aCall(partner, { atMs: START_MS + 1, end: ANSWER(200, 'verified') });
+    await aCall(partner, { atMs: START_MS + 1, end: ANSWER(200) });
     const found = async (only: Parameters<RedemptionLog['callsOfPartner']>[2]) =>
       (await log.callsOfPartner(partner, { limit: 9 }, only)).entries.map((one) => one.requestId);
     expect(await found({ outcome: 'no-answer' })).toEqual([id]);
@@ -103,10 +103,10 @@ describe('the calls of a partner', () => {
     const partner = aPartnerId();
     const hour = Math.floor(START_MS / HOUR_MS) * HOUR_MS;
     const ends = [
-      ANSWER(200, 'verified'),
-      ANSWER(404, 'verified'),
-      ANSWER(200, 'bad-signature'),
-      ANSWER(503, 'verified'),
+      ANSWER(200),
+      ANSWER(404),
+      ANSWER(200, false),
+      ANSWER(503, false),
       { outcome: 'answer', record: {} },
       { outcome: 'no-answer', record: { cause: 'timeout' } },
       { outcome: 'nothing-sent', record: { cause: 'dns' } },
@@ -115,8 +115,8 @@ describe('the calls of a partner', () => {
     for (const [at, end] of ends.entries()) {
       await aCall(partner, { atMs: hour + at, ...(end && { end }) });
     }
-    await aCall(partner, { atMs: hour + HOUR_MS, end: ANSWER(200, 'verified') });
-    await aCall(partner, { atMs: hour - 1, end: ANSWER(200, 'verified') });
+    await aCall(partner, { atMs: hour + HOUR_MS, end: ANSWER(200) });
+    await aCall(partner, { atMs: hour - 1, end: ANSWER(200) });
     await aCall(aPartnerId(), { atMs: hour });
     expect(await log.callsPerHour(partner, hour)).toEqual([
       { hour: new Date(hour), step: 'balance', calls: 8, refused: 1, errors: 4, unsent: 1 },

@@ -32,9 +32,9 @@ export interface CallsOfHour {
   readonly hour: Date;
   readonly step: PartnerStep;
   readonly calls: number;
-  /** Verified answers that refuse: with a status other than 200 and below 500. */
+  /** Usable answers that refuse, with another status than 200. */
   readonly refused: number;
-  /** Calls without an answer, with an answer that was not verified, or with a status of 500 and above. */
+  /** Calls that went out and brought no usable answer. */
   readonly errors: number;
   /** Calls that were not sent, so that the partner has not seen them. */
   readonly unsent: number;
@@ -71,15 +71,15 @@ const CALLS_OF_PARTNER = unnamed<{ partner: PartnerId } & OrNull<CallFilter & Pa
       AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
 );
 
-const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
+const IS_USABLE = `((record -> 'finding' ->> 'isUsable')::boolean IS TRUE)`;
+/** Whether a call ended without a usable answer, or was not sent. */
+export const IS_FAILED = `(outcome IS NOT NULL AND NOT ${IS_USABLE})`;
 /** The columns `errors` and `unsent` of CallsOfHour. */
-export const FAILED_CALLS = `count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
-        OR (record ->> 'status')::int >= 500)))::int AS errors,
+export const FAILED_CALLS = `count(*) FILTER (WHERE ${IS_FAILED} AND outcome <> 'nothing-sent')::int AS errors,
       count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent`;
 const CALLS_PER_HOUR = unnamed<{ partner: PartnerId; first: string; since: Date }>(
   `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, step, count(*)::int AS calls,
-      count(*) FILTER (WHERE ${IS_VERIFIED} AND (record ->> 'status')::int <> 200
-        AND (record ->> 'status')::int < 500)::int AS refused, ${FAILED_CALLS}
+      count(*) FILTER (WHERE ${IS_USABLE} AND (record ->> 'status')::int <> 200)::int AS refused, ${FAILED_CALLS}
     FROM redemption.partner_call WHERE partner = :partner AND request_id >= :first::uuid AND begun_at >= :since
     GROUP BY 1, 2 ORDER BY 1, 2`,
 );

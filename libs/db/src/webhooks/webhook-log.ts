@@ -74,16 +74,25 @@ function statementsOn(name: string, schema: string, relation: (table: string) =>
 const OWN = statementsOn('portal', 'portal', (table) => `webhook_${table}`);
 const ALL = statementsOn('operator', 'webhooks', (table) => table);
 
+export interface OwnWebhook extends WebhookSubscription {
+  /** Whether an event that waits was tried in vain, or the newest event was given up. */
+  readonly isFailing: boolean;
+}
+
 const OWN_SUBSCRIPTIONS = named<object>(
   'portal_webhooks',
-  `SELECT ${SUBSCRIPTION_COLUMNS}, s.waiting FROM portal.webhook_subscription s ORDER BY s.created_at, s.id`,
+  `SELECT ${SUBSCRIPTION_COLUMNS}, s.waiting,
+      EXISTS (SELECT FROM portal.webhook_event e WHERE e.subscription = s.id AND e.state = 'waiting' AND e.attempts > 0)
+        OR coalesce((SELECT e.state = 'given-up' FROM portal.webhook_event e WHERE e.subscription = s.id
+          ORDER BY e.sequence DESC LIMIT 1), false) AS "isFailing"
+    FROM portal.webhook_subscription s ORDER BY s.created_at, s.id`,
 );
 
 type EventRow = Omit<LoggedEvent, 'sequence'> & { readonly sequence: string };
 
 /** @param query of `PortalDatabase.asPartner` */
-export async function readOwnWebhooks(query: Query): Promise<WebhookSubscription[]> {
-  return query<WebhookSubscription & object>(OWN_SUBSCRIPTIONS({}));
+export async function readOwnWebhooks(query: Query): Promise<OwnWebhook[]> {
+  return query<OwnWebhook & object>(OWN_SUBSCRIPTIONS({}));
 }
 
 export class WebhookLog {

@@ -57,6 +57,7 @@ function What({ moment: { transition, call } }: { readonly moment: Moment }) {
     return (
       <Text span inherit>
         {words.call} {call.step}: {callOutcome(call)}
+        {call.says !== null && `. ${call.says}`}
       </Text>
     );
   }

@@ -2,7 +2,7 @@
  * Tests the players' page in case of problems: in the wallet, in the connection, in the service, and with the keyboard.
  */
 import { describe, expect, it } from '@jest/globals';
-import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
+import { eventually, graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';

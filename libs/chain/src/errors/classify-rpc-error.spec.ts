@@ -248,8 +248,8 @@ describe('what a refusal of eth_getLogs means', () => {
       }),
     ).toBe('RPC_RANGE_TOO_LARGE');
     expect(classOf('block range is too wide')).toBe('RPC_RANGE_TOO_LARGE');
-    expect(classOf({ code: 'x', message: 7 }, CALL)).toBe('RPC_REFUSED');
-    expect(classOf(true, CALL)).toBe('RPC_REFUSED');
+    expect(classOf({ code: 'x', message: 7 }, CALL)).toBe('RPC_TRANSPORT');
+    expect(classOf(true, CALL)).toBe('RPC_TRANSPORT');
   });
 
   it('hands on the proposed range and the wait', () => {

@@ -65,7 +65,11 @@ export function classifyRpcError(
       return new TransportError(what, { ...options, sizeMayExplain: grows });
     case undefined: {
       const sizeMayExplain = mayBeRange && code !== -32601;
-      return new RpcRefusedError(what, { ...options, rpcCode: code, sizeMayExplain });
+      const refused = { ...options, rpcCode: code, sizeMayExplain };
+      // An error without a code is not a node's, but of something before it.
+      return code === undefined
+        ? new TransportError(what, refused)
+        : new RpcRefusedError(what, refused);
     }
   }
 }

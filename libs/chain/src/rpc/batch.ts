@@ -69,7 +69,10 @@ function resultOf(
     };
   }
   if (entry['result'] === undefined) {
-    throw new MalformedAnswerError('an answer has neither result nor error', at);
+    throw new MalformedAnswerError('an answer has neither result nor error', {
+      ...at,
+      sizeMayExplain: true,
+    });
   }
   return { ok: true, value: entry['result'] };
 }

@@ -69,6 +69,8 @@ interface Progress {
 class BodyTooLarge extends Error {}
 
 const TIMEOUT_STATUS = new Set([408, 504, 522, 524, 598]);
+/** The key is not valid, or nothing is left to pay with. */
+const ABOUT_ACCOUNT = new Set([401, 402]);
 const UNREACHABLE =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT|ERR_SSL|ERR_TLS/;
 /** The connection broke during the answer, which is how some nodes refuse a request that is too large for them. */
@@ -101,7 +103,7 @@ export class HttpExchange {
   }
 
   /**
-   * @returns the parsed body; with a status other than 2xx only where the body is a JSON-RPC error
+   * @returns the parsed body; with a status other than 2xx only where the body is a JSON-RPC error, or a list of answers
    * @throws RpcError of the class that fits the failure, or the reason of `signal` where it was aborted
    */
   async send(calls: readonly WireCall[], signal: AbortSignal | undefined): Promise<HttpAnswer> {
@@ -115,7 +117,7 @@ export class HttpExchange {
       const text = await this.exchange(calls, progress, deadline.signal);
       const { bytes, status, retryAfterMs: waitMs } = progress;
       const isGood = status >= 200 && status < 300;
-      const body: unknown = isGood ? JSON.parse(text) : rpcErrorIn(text);
+      const body: unknown = isGood ? JSON.parse(text) : rpcAnswerIn(text);
       if (status === 429 || body === undefined) throw this.failure(undefined, progress, calls);
       return { body, bytes, status, retryAfterMs: waitMs };
     } catch (error) {
@@ -178,7 +180,7 @@ export class HttpExchange {
       return new TransportError(`HTTP ${status}: a redirect is not followed`, at);
     }
     if (status >= 400) {
-      const sizeMayExplain = grows && status === 400;
+      const sizeMayExplain = grows && !ABOUT_ACCOUNT.has(status);
       return new RpcRefusedError(`HTTP ${status}`, { ...at, rpcCode: status, sizeMayExplain });
     }
     if (error instanceof SyntaxError && error.message.startsWith('Unterminated')) {
@@ -193,17 +195,26 @@ export class HttpExchange {
   }
 }
 
-/** The body where it is a JSON-RPC error, which may come with any status; undefined for any other body. */
-function rpcErrorIn(text: string): unknown {
+/** The body where it is a JSON-RPC error or a list of answers, which may come with any status; undefined for others. */
+function rpcAnswerIn(text: string): unknown {
   try {
     const body: unknown = JSON.parse(text);
-    const error = isRecord(body) ? body['error'] : undefined;
-    const isRpcError =
-      isRecord(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
-    return isRpcError ? body : undefined;
+    const isList = Array.isArray(body) && body.length > 0 && body.every(isAnswer);
+    return isList || isRpcError(body) ? body : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isAnswer(body: unknown): boolean {
+  return isRpcError(body) || (isRecord(body) && body['result'] !== undefined);
+}
+
+function isRpcError(body: unknown): boolean {
+  const error = isRecord(body) ? body['error'] : undefined;
+  return (
+    isRecord(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string'
+  );
 }
 
 function networkReason(error: unknown, secrets: readonly string[]): string {

@@ -33,6 +33,8 @@ export type WireFault =
   | { readonly kind: 'truncated-body' }
   /** Sends the right answer in gzip, and names the coding so. */
   | { readonly kind: 'coded'; readonly coding: string }
+  /** Sends an answer that holds an error with this status. */
+  | { readonly kind: 'status-of-errors'; readonly status: number }
   /** Sends the right answer, padded with white space to this size in bytes. */
   | { readonly kind: 'oversized-body'; readonly bytes: number }
   /** Sends white space without a Content-Length, as fast as the client reads; `sent` counts the bytes written. */
@@ -166,6 +168,7 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   'empty-body': 'body',
   'truncated-body': 'body',
   coded: 'body',
+  'status-of-errors': 'body',
   'oversized-body': 'body',
   flood: 'body',
   'single-error': 'batch',

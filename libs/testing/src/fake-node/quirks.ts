@@ -70,6 +70,12 @@ function blocksIn({ params }: NodeCall): readonly [number, number] {
   return [Number(fromBlock), Number(toBlock)];
 }
 
+function isWide(call: NodeCall): boolean {
+  if (call.method !== 'eth_getLogs') return false;
+  const [from, to] = blocksIn(call);
+  return to - from >= 5;
+}
+
 export const QUIRKS: readonly Quirk[] = [
   {
     name: 'the time of every log is zero',
@@ -192,10 +198,7 @@ export const QUIRKS: readonly Quirk[] = [
         method: 'eth_getLogs',
         code: -32001,
         message: 'Unable to complete request at this time.',
-        only: (call) => {
-          const [from, to] = blocksIn(call);
-          return to - from >= 5;
-        },
+        only: isWide,
       },
     ],
   },
@@ -208,12 +211,19 @@ export const QUIRKS: readonly Quirk[] = [
         method: 'eth_getLogs',
         code: 429,
         message: 'Too Many Requests',
-        only: (call) => {
-          const [from, to] = blocksIn(call);
-          return to - from >= 5;
-        },
+        only: isWide,
       },
     ],
+  },
+  {
+    name: '403 for ranges of more than five blocks',
+    source: 'OffchainLabs/arbitrum-sdk#609 (a status alone, and not 413)',
+    faults: () => [{ kind: 'status', status: 403, when: (calls) => calls.some(isWide) }],
+  },
+  {
+    name: 'errors have the status 400, also in a batch',
+    source: 'hiero-ledger/hiero-json-rpc-relay#4630, besu-eth/besu#549',
+    faults: () => [{ kind: 'status-of-errors', status: 400 }],
   },
   {
     name: 'old logs are pruned, and answered with []',

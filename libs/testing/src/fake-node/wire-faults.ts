@@ -9,6 +9,7 @@ export type BodyFault = Extract<
       | 'trickle'
       | 'truncated-body'
       | 'coded'
+      | 'status-of-errors'
       | 'oversized-body'
       | 'flood'
       | 'wrong-json'
@@ -43,6 +44,9 @@ export function sendBody(
       return;
     case 'coded':
       response.writeHead(200, { ...json, 'content-encoding': fault.coding }).end(gzipSync(body));
+      return;
+    case 'status-of-errors':
+      response.writeHead(body.includes('"error"') ? fault.status : 200, json).end(body);
       return;
     case 'oversized-body':
       response.writeHead(200, json).end(body.padEnd(fault.bytes, ' '));

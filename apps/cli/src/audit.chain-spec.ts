@@ -109,7 +109,8 @@ async function auditAt(changes: Record<string, string>, ...argv: string[]) {
   };
   const settings = { DATABASE_URL: test.url, RPC_URLS: chain.url, ...changes };
   const code = await runCli(['audit', ...argv], terminal, () => settings);
-  return { code, out, err };
+  // A slow machine is told how far it is.
+  return { code, out, err: err.replace(/^\d+ wallets compared.*\n/gm, '') };
 }
 
 describe('audit', () => {

@@ -12,7 +12,6 @@ import {
 } from '../testing/partner-proxy.support-spec.js';
 
 const DEDUCT = '/deduct-points-by-address';
-const REVERT = '/revert-deduct-points';
 const BALANCE = '/get-points-by-address';
 
 let bench: EngineBench;
@@ -34,108 +33,6 @@ afterAll(async () => {
 const pointsOf = async (id: UuidV7) => bench.partner.points.get((await bench.read(id)).wallet);
 const callsOf = (path: string, id: UuidV7) =>
   bench.partner.calls.filter((call) => call.path === path && call.body['svcRedemptionId'] === id);
-
-describe('a refusal that nobody signed, in place of the true deduction', () => {
-  const codes = ['ERR-INSUFFICIENT-POINTS', 'ERR-USER-NOT-FOUND', 'ERR-DUPLICATE-REQUEST'];
-
-  it.each(codes)('%s: the points come back', async (code) => {
-    await bench.setCallback(['revert-by-redemption-id'], proxy.url);
-    proxy.answer = async (call) => {
-      const answer = await call.forward();
-      return call.path === DEDUCT ? inventedRefusal(code) : answer;
-    };
-    const id = await bench.redeem();
-    const ended = await bench.until(id, 'reverted', 'failed', 'attention');
-    expect(ended).toMatchObject({ state: 'reverted', reason: 'deduction-unknown', plan: null });
-    expect(await pointsOf(id)).toBe(POINTS);
-  });
-
-  it('waits for an operator where the partner cannot be asked by the redemption id', async () => {
-    await bench.setCallback([], proxy.url);
-    proxy.answer = async (call) => {
-      const answer = await call.forward();
-      return call.path === DEDUCT ? inventedRefusal('ERR-INSUFFICIENT-POINTS') : answer;
-    };
-    const id = await bench.redeem();
-    const ended = await bench.until(id, 'reverted', 'failed', 'attention');
-    expect(ended).toMatchObject({
-      ...{ state: 'attention', reason: 'deduction-unresolved', exposure: 'possible', plan: null },
-      ...{ points: BigInt(POINTS), tokenAmount: 340n },
-    });
-  });
-
-  it('the proxy holds the deduction, refuses, shows the old balance, and delivers at the end', async () => {
-    await bench.setCallback(['revert-by-redemption-id', 'enforces-freshness'], proxy.url);
-    let old: ProxiedAnswer | undefined;
-    let held: (() => Promise<ProxiedAnswer>) | undefined;
-    proxy.answer = async (call) => {
-      switch (call.path) {
-        case BALANCE:
-          return (old ??= await call.forward());
-        case DEDUCT:
-          held ??= () => call.forward();
-          return inventedRefusal('ERR-INSUFFICIENT-POINTS');
-        default:
-          return call.forward();
-      }
-    };
-    const id = await bench.redeem();
-    for (let turn = 0; turn < 30; turn++) {
-      await bench.engine.sweep();
-      await bench.pass(20);
-    }
-    await held?.();
-    proxy.answer = (call) => call.forward();
-    const ended = await bench.until(id, 'reverted', 'failed', 'attention');
-    expect(ended).toMatchObject({ state: 'reverted', plan: null });
-    expect(await pointsOf(id)).toBe(POINTS);
-  });
-});
-
-describe('a refusal that nobody signed, in place of the true revert', () => {
-  it.each(['ERR-ALREADY-REVERTED', 'ERR-INVALID-AMOUNT', 'ERR-TRANSACTION-NOT-FOUND'])(
-    '%s: reverts go on until one reaches the partner',
-    async (code) => {
-      await bench.setCallback(['revert-by-redemption-id', 'tombstones'], proxy.url);
-      let refused = 0;
-      proxy.answer = async (call) => {
-        if (call.path !== REVERT) return call.forward();
-        refused++;
-        return inventedRefusal(code, 409);
-      };
-      const id = await bench.redeem();
-      await bench.until(id, 'reverting');
-      for (let turn = 0; turn < 30; turn++) {
-        await bench.engine.sweep();
-        await bench.pass(20);
-      }
-      expect(await bench.read(id)).toMatchObject({ state: 'reverting', revertedAtMs: null });
-      expect(await pointsOf(id)).toBe(0);
-      expect(refused).toBeGreaterThan(1);
-      proxy.answer = (call) => call.forward();
-      await bench.until(id, 'reverted');
-      expect(await pointsOf(id)).toBe(POINTS);
-    },
-  );
-
-  it('is for an operator after the last revert', async () => {
-    await bench.setCallback([], proxy.url);
-    proxy.answer = (call) =>
-      call.path === REVERT
-        ? Promise.resolve(inventedRefusal('ERR-ALREADY-REVERTED', 409))
-        : call.forward();
-    const id = await bench.redeem();
-    await bench.until(id, 'reverting');
-    for (let turn = 0; turn < 60 && (await bench.read(id)).state === 'reverting'; turn++) {
-      await bench.engine.sweep();
-      await bench.pass(21_600);
-    }
-    expect(await bench.read(id)).toMatchObject({
-      ...{ state: 'attention', reason: 'revert-exhausted', revertedAtMs: null },
-      ...{ points: BigInt(POINTS), tokenAmount: 340n },
-    });
-  });
-});
 
 describe('the balance before the first deduction', () => {
   it('ends a redemption of too few points with nothing sent, whoever signs refusals', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { type BlockDeltas, type BlockRef, dayOf, foldBlocks } from '#libs/domain';
 import {
   aBlock,
@@ -12,16 +11,13 @@ import { type Database, type IndexState, IndexStore } from '../index.js';
 
 const DAY = 86_400;
 const START = 1_700_006_400; // 00:00:00 UTC
-const WALLETS = 2;
 
-/** `live` is rolled back, `fresh` never is. */
 let live: Index;
-let fresh: Index;
 
 beforeAll(async () => {
-  [live, fresh] = await Promise.all([anIndex(), anIndex()]);
+  live = await anIndex();
 });
-afterAll(() => Promise.all([live, fresh].map(({ test }) => test.drop())));
+afterAll(() => live.test.drop());
 
 async function anIndex(): Promise<Index> {
   const test = await createTestDatabase();
@@ -45,22 +41,6 @@ interface Plan {
   readonly gap: number | 'midnight';
   readonly moves: readonly Move[];
 }
-
-const move: fc.Arbitrary<Move> = fc.tuple(
-  fc.nat(WALLETS - 1),
-  fc.constantFrom('stake', 'leave', 'part', 'churn'),
-  fc.integer({ min: 1, max: 1000 }),
-);
-const plan: fc.Arbitrary<Plan> = fc.record({
-  // Blocks in the same second, exactly at midnight, within the day, and after empty days.
-  gap: fc.oneof(
-    { weight: 3, arbitrary: fc.constant(0) },
-    { weight: 2, arbitrary: fc.constant('midnight' as const) },
-    { weight: 3, arbitrary: fc.integer({ min: 1, max: DAY / 2 }) },
-    { weight: 1, arbitrary: fc.constantFrom(DAY, 3 * DAY) },
-  ),
-  moves: fc.array(move, { maxLength: 5 }),
-});
 
 /** Blocks above `base`, with amounts that never bring a balance below zero. */
 function chain(base: readonly Block[], plans: readonly Plan[], branch: number): Block[] {
@@ -135,65 +115,7 @@ async function apply(
   }
 }
 
-interface Tables {
-  readonly stated: string;
-  readonly summed: string;
-}
-
-async function tables({ database }: Index): Promise<Tables | undefined> {
-  const { rows } = await database.pool.query<Tables>(`SELECT
-    (SELECT json_agg(c ORDER BY wallet, block) FROM staking.balance_change c) AS changes,
-    (SELECT json_agg(d ORDER BY wallet, day) FROM staking.balance_day d) AS days,
-    (SELECT json_agg(b ORDER BY number) FROM staking.block b) AS blocks,
-    (SELECT json_build_array(head_number, head_hash, head_seconds) FROM staking.index_state) AS head,
-    (SELECT coalesce(sum(balance), 0)::text FROM staking.balance_interval WHERE to_block IS NULL) AS summed,
-    (SELECT json_agg(t ORDER BY day) FROM staking.day_total t JOIN (SELECT day FROM staking.balance_day GROUP BY day) d USING (day)) AS totals,
-    (SELECT total::text FROM staking.index_state) AS stated`);
-  return rows[0];
-}
-
-const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 });
-
 describe('rollback', () => {
-  it('leaves exactly what a fresh application of the remaining blocks leaves, before and after the new branch', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({
-          first: fc.array(plan, { minLength: 1, maxLength: 16 }),
-          // For each fork: the number of blocks that stay, and the blocks that follow.
-          forks: fc.array(fc.tuple(fc.nat(16), fc.array(plan, { maxLength: 8 })), {
-            minLength: 1,
-            maxLength: 3,
-          }),
-          sizes,
-        }),
-        async ({ first, forks, sizes: batchSizes }) => {
-          await Promise.all([reset(live), reset(fresh)]);
-          let blocks = chain([], first, 0);
-          await apply(live, blocks, batchSizes);
-          for (const [index, [stay, plans]] of forks.entries()) {
-            const kept = blocks.slice(0, stay);
-            blocks = [...kept, ...chain(kept, plans, index + 1)];
-            const to = refOf(kept.at(-1) ?? aBlock(0, START - 1));
-            const { head } = await stateOf(live);
-            const { total } = await live.store.rollback({ fence: live.fence, head, to });
-            await reset(fresh);
-            await apply(fresh, kept, [100]);
-            const expected = await tables(fresh);
-            expect(await tables(live)).toEqual(expected);
-            expect(expected?.summed).toBe(total.toString());
-            await apply(fresh, blocks.slice(kept.length), [1]);
-            await apply(live, blocks.slice(kept.length), batchSizes);
-            expect(await tables(live)).toEqual(await tables(fresh));
-          }
-          const { stated, summed } = (await tables(live)) ?? {};
-          expect(stated).toBe(summed);
-        },
-      ),
-      { numRuns: 40 },
-    );
-  }, 180_000);
-
   it('does not see a balance that was replaced in the same second', async () => {
     await reset(live);
     const left: Plan = { gap: 0, moves: [[0, 'leave', 1]] };

@@ -2,7 +2,7 @@
  * Follows the partners' pages with a running stack as of `npm start`: runs each shell block in order, up to the claimed
  * tokens.
  */
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 import { freePort } from '#libs/devprocess';
@@ -128,30 +128,6 @@ describe('the pages for partners', () => {
     expect(wrong.status).toBe(1);
     await terminal.type('cd ../lowmark');
   });
-
-  it.each(['callbacks.py', 'callbacks.php'])(
-    'go on with %s in place of the SDK',
-    async (file) => {
-      terminal.endServers();
-      const blocks = LANGUAGE_BLOCKS.filter(
-        ({ code }) => code.includes(`/${file} `) || code.includes('conformance'),
-      );
-      expect(blocks).toHaveLength(2);
-      await terminal.type('cd ../my-game');
-      // All examples keep their points in this file, and a reader uses only one of them.
-      for (const kept of globSync(terminal.path('my-game/game.db*'))) rmSync(kept);
-      for (const block of blocks) {
-        expect(await terminal.type(asTyped(block))).toMatchObject({ status: 0 });
-        await terminal.answers(`http://127.0.0.1:${port}`);
-      }
-      const ping = WALKED_BLOCKS.find(({ code }) => code.includes('partner ping my-game'));
-      await terminal.type('cd ../lowmark');
-      const { output } = await terminal.type(ping?.code.split('\n').at(-2) ?? '');
-      expect(output).toMatch(/^GOOD$/m);
-      await redeemByHand();
-    },
-    300_000,
-  );
 
   /** Does what the text of the page asks for before a block. */
   async function prepare({ page, code }: ShellBlock): Promise<void> {

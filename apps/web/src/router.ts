@@ -6,7 +6,10 @@ import {
   createRouter,
   redirect,
 } from '@tanstack/react-router';
+import { logSearch } from './operate/log/log-search';
 import { searchOf } from './operate/redemptions/search';
+import { snapshotSearch } from './partner/snapshot-question';
+import { textsOf } from './shared/search-texts';
 import { CrashPage, NotFoundPage } from './shell/fallback-pages';
 import { Shell } from './shell/shell';
 import { lazyPage } from './shell/upgrades';
@@ -41,11 +44,23 @@ const redemptions = createRoute({
   validateSearch: searchOf,
   component: lazyPage(() => import('./operate/redemptions/redemptions-page'), 'RedemptionsPage'),
 });
+const log = createRoute({
+  getParentRoute: () => operate,
+  path: '/log',
+  validateSearch: logSearch,
+  component: lazyPage(() => import('./operate/log/log-page'), 'LogPage'),
+});
+const partnerList = createRoute({
+  getParentRoute: () => operate,
+  path: '/partners',
+  validateSearch: (given: Record<string, unknown>) => textsOf(given, ['name']),
+  component: lazyPage(() => import('./operate/partners/partners-page'), 'PartnersPage'),
+});
 const operateRoutes = operate.addChildren([
   operators('/', 'OverviewPage', () => import('./operate/overview/overview-page')),
   operators('/wallets', 'WalletsPage', () => import('./operate/wallet/wallets-page')),
   operators('/wallets/$wallet', 'WalletPage', () => import('./operate/wallet/wallet-page')),
-  operators('/partners', 'PartnersPage', () => import('./operate/partners/partners-page')),
+  partnerList,
   operators('/partners/$partner', 'PartnerPage', () => import('./operate/partners/partner-page')),
   redemptions,
   operators(
@@ -62,12 +77,18 @@ const operateRoutes = operate.addChildren([
   operators('/audits', 'AuditsPage', () => import('./operate/audits/audits-page')),
   operators('/registry', 'RegistryPage', () => import('./operate/registry/registry-page')),
   operators('/doctor', 'DoctorPage', () => import('./operate/doctor/doctor-page')),
-  operators('/log', 'LogPage', () => import('./operate/log/log-page')),
+  log,
   operators('/approvals', 'ApprovalsPage', () => import('./operate/approvals/approvals-page')),
 ]);
 
 const partner = page('/partner', 'PartnerArea', () => import('./partner/partner-area'));
 const partners = pagesOf(partner);
+const snapshot = createRoute({
+  getParentRoute: () => partner,
+  path: '/snapshot',
+  validateSearch: snapshotSearch,
+  component: lazyPage(() => import('./partner/snapshot-page'), 'SnapshotPage'),
+});
 const partnerRoutes = partner.addChildren([
   partners('/', 'OverviewPage', () => import('./partner/overview-page')),
   partners('/credentials', 'CredentialsPage', () => import('./partner/credentials-page')),
@@ -77,7 +98,7 @@ const partnerRoutes = partner.addChildren([
   partners('/calls', 'CallsPage', () => import('./partner/calls-page')),
   partners('/webhooks', 'WebhooksPage', () => import('./partner/webhooks-page')),
   partners('/webhooks/$webhook', 'WebhookLogPage', () => import('./partner/webhook-log-page')),
-  partners('/snapshot', 'SnapshotPage', () => import('./partner/snapshot-page')),
+  snapshot,
   partners('/signature', 'SignaturePage', () => import('./partner/signature-page')),
   partners('/conformance', 'ConformancePage', () => import('./partner/conformance-page')),
   partners('/usage', 'UsagePage', () => import('./partner/usage-page')),

@@ -1,24 +1,18 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { Bytes, Signed } from './bytes';
 import { PageTitle } from '../desk/page-title';
-import { queryOf, questionOf, type SnapshotQuestion } from './snapshot-question';
+import { queryOf, snapshotSearch } from './snapshot-question';
 import { texts } from './texts';
 import { useStanding } from './queries';
 
 const words = texts.snapshot;
 type Answer = ConsoleBody<'SnapshotAnswer'>;
-
-function keepAsked(asked: SnapshotQuestion): void {
-  const query = new URLSearchParams({ ...asked });
-  // Bypasses the router, which replaces `history.replaceState` and would treat the call as a navigation.
-  const to = `${location.pathname}?${query.toString()}`;
-  History.prototype.replaceState.call(history, history.state, '', to);
-}
 
 export function SnapshotPage() {
   const standing = useStanding();
@@ -43,66 +37,51 @@ export function SnapshotPage() {
 }
 
 function Explorer({ keys }: { readonly keys: readonly string[] }) {
-  const [asked, setAsked] = useState(() => questionOf(location.search));
-  const { keyPrefix, walletAddress, lastDays, endDay, contract } = asked;
-  const key = keys.includes(keyPrefix) ? keyPrefix : (keys[0] ?? null);
-  const put = (change: Partial<SnapshotQuestion>): void =>
-    setAsked((before) => ({ ...before, ...change }));
-  const question = { ...asked, keyPrefix: key ?? '' };
-  const keep = (): void => keepAsked(question);
+  const search = useSearch({ from: '/partner/snapshot' });
+  const navigate = useNavigate();
+  const form = useForm({
+    initialValues: {
+      ...{ walletAddress: '', lastDays: '7', endDay: '', contract: '', ...search },
+      keyPrefix: keys.find((one) => one === search.keyPrefix) ?? keys[0] ?? '',
+    },
+  });
+  const keep = (): void => {
+    const asked = snapshotSearch(form.values);
+    void navigate({ to: '/partner/snapshot', search: asked, replace: true, resetScroll: false });
+  };
   const ask = useMutation({
     mutationFn: () => {
       keep();
-      const query = queryOf(question);
+      const query = queryOf(form.values);
       return dataOf(consoleApi.GET('/api/partner/snapshot', { params: { query } }));
     },
   });
   return (
     <Stack>
-      <form
-        onBlur={keep}
-        onSubmit={(event) => {
-          event.preventDefault();
-          ask.mutate();
-        }}
-      >
+      <form onBlur={keep} onSubmit={form.onSubmit(() => ask.mutate())}>
         <Group align="end">
           <Select
             label={words.key}
             data={[...keys]}
-            value={key}
             allowDeselect={false}
-            onChange={(chosen) => {
-              if (chosen !== null) put({ keyPrefix: chosen });
-            }}
+            {...form.getInputProps('keyPrefix')}
           />
           <TextInput
             label={words.wallet}
             placeholder="0x…"
-            value={walletAddress}
-            onChange={({ currentTarget }) => put({ walletAddress: currentTarget.value })}
+            {...form.getInputProps('walletAddress')}
           />
-          <TextInput
-            label={words.days}
-            w={90}
-            value={lastDays}
-            onChange={({ currentTarget }) => put({ lastDays: currentTarget.value })}
-          />
+          <TextInput label={words.days} w={90} {...form.getInputProps('lastDays')} />
           <TextInput
             type="date"
             label={words.endDay}
             description={words.endDayHint}
             min="1970-01-01"
             max="9999-12-31"
-            value={endDay}
-            onChange={({ currentTarget }) => put({ endDay: currentTarget.value })}
+            {...form.getInputProps('endDay')}
           />
-          <TextInput
-            label={words.contract}
-            value={contract}
-            onChange={({ currentTarget }) => put({ contract: currentTarget.value })}
-          />
-          <Button type="submit" loading={ask.isPending} disabled={key === null}>
+          <TextInput label={words.contract} {...form.getInputProps('contract')} />
+          <Button type="submit" loading={ask.isPending}>
             {words.ask}
           </Button>
         </Group>

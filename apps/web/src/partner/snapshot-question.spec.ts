@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { queryOf, questionOf } from './snapshot-question.js';
+import { queryOf, snapshotSearch } from './snapshot-question.js';
 
 const ASKED = {
   ...{ keyPrefix: 'svck_a', walletAddress: '0x1', lastDays: '3' },
@@ -7,20 +7,18 @@ const ASKED = {
 };
 
 describe('the question of the snapshot explorer', () => {
-  it('comes back from the address that it was kept in', () => {
-    expect(questionOf(`?${new URLSearchParams(ASKED).toString()}`)).toEqual(ASKED);
-  });
-
-  it('is of the last seven days where nothing was asked', () => {
-    const nothing = { keyPrefix: '', walletAddress: '', endDay: '', contract: '' };
-    expect(questionOf('')).toEqual({ ...nothing, lastDays: '7' });
+  it('is kept in the address as it was asked, without what is empty', () => {
+    expect(snapshotSearch(ASKED)).toEqual(ASKED);
+    expect(snapshotSearch({ ...ASKED, contract: '', lastDays: 3, other: 'x' })).toEqual({
+      ...{ keyPrefix: 'svck_a', walletAddress: '0x1', lastDays: '3', endDay: '2026-11-20' },
+    });
+    expect(snapshotSearch({})).toEqual({});
   });
 
   it.each(['yesterday', '2026-13-01', '2026-11-20T00:00:00Z', '20-11-2026', '+010000-01-01'])(
     'has no last day where the address has %s',
     (endDay) => {
-      const search = new URLSearchParams({ endDay }).toString();
-      expect(questionOf(search).endDay).toBe('');
+      expect(snapshotSearch({ ...ASKED, endDay })).not.toHaveProperty('endDay');
     },
   );
 

@@ -1,3 +1,5 @@
+import { textsOf } from '../shared/search-texts.js';
+
 /** The values of the snapshot explorer's form. All are texts, to show the api's answer to an invalid value. */
 export interface SnapshotQuestion {
   /** Empty where no key was chosen. */
@@ -12,18 +14,13 @@ export interface SnapshotQuestion {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads the question from the address, which preserves it over a sign-in. */
-export function questionOf(search: string): SnapshotQuestion {
-  const query = new URLSearchParams(search);
-  const endDay = query.get('endDay') ?? '';
-  return {
-    keyPrefix: query.get('keyPrefix') ?? '',
-    walletAddress: query.get('walletAddress') ?? '',
-    lastDays: query.get('lastDays') ?? '7',
-    // A date input shows nothing for other text, and an invisible value must not be sent.
-    endDay: DAY.test(endDay) && !Number.isNaN(Date.parse(endDay)) ? endDay : '',
-    contract: query.get('contract') ?? '',
-  };
+const NAMES = ['keyPrefix', 'walletAddress', 'lastDays', 'endDay', 'contract'] as const;
+
+/** The question in the parameters of an address, which preserves it over a sign-in. */
+export function snapshotSearch(given: Readonly<Record<string, unknown>> | SnapshotQuestion) {
+  const { endDay = '', ...others } = textsOf({ ...given }, NAMES);
+  // A date input shows nothing for other text, and an invisible value must not be sent.
+  return { ...others, ...(DAY.test(endDay) && !Number.isNaN(Date.parse(endDay)) && { endDay }) };
 }
 
 /** The parameters for the console; empty optional values are left out. */

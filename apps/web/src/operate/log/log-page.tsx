@@ -1,57 +1,51 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
-import { type SyntheticEvent, useState } from 'react';
+import { useForm } from '@mantine/form';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
-import { useKept } from '../../shared/use-kept';
 import { When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { FoldedBlock } from '../call-details';
 import { texts } from '../texts';
+import { argumentsText } from './arguments-text';
+import { LOG_FILTERS, type LogSearch, logSearch } from './log-search';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 
 type Entry = ConsoleBody<'LogEntry'>;
 
-const FILTERS = ['actor', 'partner', 'redemption', 'command'] as const;
-type Filter = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
+const EMPTY = { actor: '', partner: '', redemption: '', command: '' };
 const words = texts.log;
 /** Maximum number of characters of a command's arguments in the folded view. */
 const SHORT = 80;
 
 /** The audit log of operators' commands, newest first. */
 export function LogPage() {
-  const [filter, setFilter] = useKept<Filter>('filter', {});
-  const [typed, setTyped] = useState(filter);
-  const [showsMembers, setShowsMembers] = useKept('members', false);
-  const members: 'show' | 'hide' = showsMembers ? 'show' : 'hide';
-  const show = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    const given = FILTERS.flatMap((name) => {
-      const text = typed[name]?.trim() ?? '';
-      return text === '' ? [] : [[name, text] as const];
-    });
-    setFilter(Object.fromEntries(given));
+  const { members = 'hide', ...filter } = useSearch({ from: '/operate/log' });
+  const navigate = useNavigate();
+  const show = (search: LogSearch): void => {
+    void navigate({ to: '/operate/log', search: logSearch({ ...search }), replace: true });
   };
+  const form = useForm({ initialValues: { ...EMPTY, ...filter } });
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
       <Text>{words.intro}</Text>
-      <form onSubmit={show}>
+      <form onSubmit={form.onSubmit((typed) => show({ ...typed, members }))}>
         <Group align="end">
-          {FILTERS.map((name) => (
+          {LOG_FILTERS.map((name) => (
             <TextInput
               key={name}
               label={words[name]}
-              value={typed[name] ?? ''}
               maxLength={255}
-              onChange={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
+              {...form.getInputProps(name)}
             />
           ))}
           <Button type="submit">{words.filter}</Button>
           <Button
             variant="default"
             onClick={() => {
-              setTyped({});
-              setFilter({});
+              form.setValues(EMPTY);
+              show({ members });
             }}
           >
             {words.clear}
@@ -60,8 +54,10 @@ export function LogPage() {
       </form>
       <Checkbox
         label={words.members}
-        checked={showsMembers}
-        onChange={({ currentTarget: { checked } }) => setShowsMembers(checked)}
+        checked={members === 'show'}
+        onChange={({ currentTarget: { checked } }) =>
+          show({ ...filter, members: checked ? 'show' : 'hide' })
+        }
       />
       <KeyedTable
         caption={words.title}
@@ -94,11 +90,9 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** The arguments on one line; a long line unfolds to the full text. */
+/** The arguments on one line, each with the value before; a long line unfolds to the full text. */
 function Arguments({ given }: { readonly given: Entry['arguments'] }) {
-  const line = Object.entries(given)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
+  const line = argumentsText(given);
   if (line.length <= SHORT) return <span className="text-of-others">{line}</span>;
   return (
     <FoldedBlock title={`${line.slice(0, SHORT)}…`} text={JSON.stringify(given, undefined, 1)} />

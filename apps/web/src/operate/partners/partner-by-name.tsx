@@ -33,7 +33,7 @@ function NoneCalled({ name }: { readonly name: string }) {
     <Stack align="start">
       <PageTitle>{deskTexts.partners.title}</PageTitle>
       <Empty>{words.noneCalled(name)}</Empty>
-      <PageLink to="/operate/partners" state={(before) => ({ ...before, kept: { name } })}>
+      <PageLink to="/operate/partners" search={{ name }}>
         {words.list}
       </PageLink>
     </Stack>

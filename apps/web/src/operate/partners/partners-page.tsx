@@ -1,10 +1,11 @@
 import { Button, Stack, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
-import { useKept } from '../../shared/use-kept';
+import { textsOf } from '../../shared/search-texts';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
@@ -40,9 +41,9 @@ const COLUMNS: readonly Column<Partner>[] = [
 
 export function PartnersPage() {
   const [isCreating, setIsCreating] = useState(false);
-  const [name, setName] = useKept('name', '');
+  const { name: part = '' } = useSearch({ from: '/operate/partners' });
+  const navigate = useNavigate();
   const isAdmin = useIsAdmin();
-  const part = name.trim();
   return (
     <Stack>
       <PageTitle
@@ -54,8 +55,11 @@ export function PartnersPage() {
         label={words.search}
         maw={320}
         maxLength={LONGEST_NAME}
-        value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        defaultValue={part}
+        onChange={({ currentTarget: { value } }) => {
+          const search = textsOf({ name: value }, ['name']);
+          void navigate({ to: '/operate/partners', search, replace: true });
+        }}
       />
       <KeyedTable
         caption={words.title}

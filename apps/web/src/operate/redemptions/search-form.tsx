@@ -1,5 +1,5 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import { deskTexts } from '../desk-texts';
 import { ADDRESS } from '../wallet/wallets-page';
 import { type RedemptionFilter } from './search';
@@ -13,11 +13,6 @@ const TEXTS = ['id', 'wallet', 'partner'] as const;
 const TIMES = ['from', 'until'] as const;
 const EMPTY = { id: '', wallet: '', partner: '', state: '', from: '', until: '' };
 
-const WRONG: Readonly<Record<string, (text: string) => string | false>> = {
-  id: (text) => !/^[0-9a-f-]{0,36}$/i.test(text) && words.notId,
-  wallet: (text) => text !== '' && !ADDRESS.test(text) && words.notWallet,
-};
-
 interface SearchFormProps {
   readonly filter: RedemptionFilter;
   readonly onFind: (filter: RedemptionFilter) => void;
@@ -25,48 +20,38 @@ interface SearchFormProps {
 
 /** Search form; an empty field does not narrow the search. */
 export function SearchForm({ filter, onFind }: SearchFormProps) {
-  const [typed, setTyped] = useState(() => typedOf(filter));
-  const [wrong, setWrong] = useState<Readonly<Record<string, string | false>>>({});
+  const form = useForm({
+    initialValues: typedOf(filter),
+    validate: {
+      id: (text) => (/^[0-9a-f-]{0,36}$/i.test(text.trim()) ? null : words.notId),
+      wallet: (text) => (text.trim() === '' || ADDRESS.test(text.trim()) ? null : words.notWallet),
+    },
+  });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        const found = TEXTS.map((name) => [name, WRONG[name]?.(typed[name].trim()) ?? false]);
-        setWrong(Object.fromEntries(found) as typeof wrong);
-        if (found.every(([, why]) => why === false)) onFind(filterOf(typed));
-      }}
-    >
+    <form onSubmit={form.onSubmit((typed) => onFind(filterOf(typed)))}>
       <Group align="end" mb="sm">
         {TEXTS.map((name) => (
-          <TextInput
-            key={name}
-            label={words[name]}
-            error={wrong[name]}
-            value={typed[name]}
-            onChange={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
-          />
+          <TextInput key={name} label={words[name]} {...form.getInputProps(name)} />
         ))}
         <NativeSelect
           label={words.state}
           data={[{ value: '', label: words.anyState }, ...STATES]}
-          value={typed.state}
-          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, state: value })}
+          {...form.getInputProps('state')}
         />
         {TIMES.map((name) => (
           <TextInput
             key={name}
             type="datetime-local"
             label={words[name]}
-            value={typed[name]}
-            onChange={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
+            {...form.getInputProps(name)}
           />
         ))}
         <Button type="submit">{words.find}</Button>
         <Button
           variant="default"
           onClick={() => {
-            setTyped(EMPTY);
-            setWrong({});
+            form.setValues(EMPTY);
+            form.clearErrors();
             onFind({});
           }}
         >

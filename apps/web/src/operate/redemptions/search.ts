@@ -1,5 +1,6 @@
 /** The search of redemptions as part of the address, which can be sent to a colleague. */
 import { type paths } from '../../api/console.generated';
+import { textsOf } from '../../shared/search-texts.js';
 
 export type RedemptionFilter = Omit<
   NonNullable<paths['/api/operate/redemptions']['get']['parameters']['query']>,
@@ -15,17 +16,13 @@ export interface RedemptionSearch extends Partial<Record<Field, string>> {
 
 /** Takes the known fields of an address; the server reports invalid values. */
 export function searchOf(given: Readonly<Record<string, unknown>>): RedemptionSearch {
-  const fields = FIELDS.flatMap((name) => {
-    const value = given[name];
-    const isText = typeof value === 'string' || typeof value === 'number';
-    return isText && value !== '' ? [[name, String(value)] as const] : [];
-  });
-  const hasFilter = fields.length > 0;
+  const fields = textsOf(given, FIELDS);
+  const hasFilter = Object.keys(fields).length > 0;
   // Without a filter the queue needs no `tab`, since an empty address shows the queue.
   const isQueue = given['tab'] === 'queue' && hasFilter;
   const isSearch = !isQueue && (hasFilter || given['tab'] === 'search');
   const tab = isQueue ? 'queue' : 'search';
-  return { ...Object.fromEntries(fields), ...((isQueue || isSearch) && { tab }) };
+  return { ...fields, ...((isQueue || isSearch) && { tab }) };
 }
 
 export function filterOf(search: RedemptionSearch): RedemptionFilter {

@@ -1,6 +1,6 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
-import { type SyntheticEvent, useState } from 'react';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 
@@ -9,14 +9,14 @@ const words = texts.wallet;
 
 export function WalletsPage() {
   const navigate = useNavigate();
-  const [text, setText] = useState('');
-  const [isWrong, setWrong] = useState(false);
-  const find = (event: SyntheticEvent): void => {
-    event.preventDefault();
+  const form = useForm({
+    initialValues: { wallet: '' },
+    validate: { wallet: (text) => (ADDRESS.test(text.trim()) ? null : words.notAddress) },
+  });
+  const find = form.onSubmit(({ wallet: text }) => {
     const wallet = text.trim().toLowerCase();
-    setWrong(!ADDRESS.test(wallet));
-    if (ADDRESS.test(wallet)) void navigate({ to: '/operate/wallets/$wallet', params: { wallet } });
-  };
+    void navigate({ to: '/operate/wallets/$wallet', params: { wallet } });
+  });
   return (
     <>
       <PageTitle>{texts.nav.wallets}</PageTitle>
@@ -26,9 +26,7 @@ export function WalletsPage() {
           <TextInput
             label={words.find}
             description={words.findHint}
-            error={isWrong && words.notAddress}
-            value={text}
-            onChange={({ currentTarget }) => setText(currentTarget.value)}
+            {...form.getInputProps('wallet')}
             w="100%"
             maw={480}
             spellCheck={false}

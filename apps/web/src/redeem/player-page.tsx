@@ -48,7 +48,7 @@ function WithWallets({ chosen }: PlayerPageProps) {
 
 function SignedIn({ session }: { readonly session: Session }) {
   const redemptions = useRedemptions(session.wallet);
-  const items = redemptions.data?.items ?? [];
+  const items = redemptions.data ?? [];
   const isNarrow = useMediaQuery(`(max-width: ${em(TWO_COLUMNS_PX - 1)})`);
   const points = <PartnersPanel key="points" wallet={session.wallet} redemptions={items} />;
   const list = <RedemptionsPanel key="list" wallet={session.wallet} redemptions={redemptions} />;

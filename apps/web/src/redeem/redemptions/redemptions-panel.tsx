@@ -1,5 +1,5 @@
 import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
-import { use, useState } from 'react';
+import { use } from 'react';
 import { useTexts } from '../../texts/texts-context';
 import { LoadingCard } from '../loading-card';
 import { OutageContext } from '../config-context';
@@ -19,19 +19,19 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
   const { list: words } = useTexts().texts.redeem;
   const problemText = useAskedAgainText();
   const isOut = use(OutageContext);
-  const { data, isPending, error } = redemptions;
+  const { data, isPending, error, isFetchNextPageError } = redemptions;
   return (
     <Stack component="section" aria-labelledby="redemptions-title" gap="md">
       <Title order={2} size="h3" id="redemptions-title">
         {words.title}
       </Title>
-      {error !== null && !isOut && (
+      {error !== null && !isFetchNextPageError && !isOut && (
         <Alert color="red" role="alert">
           {problemText(error)}
         </Alert>
       )}
       {(isPending || (data === undefined && isOut)) && <LoadingCard />}
-      {data?.items.length === 0 && (
+      {data?.length === 0 && (
         <Card withBorder padding="lg">
           <Text fw={600}>{words.empty}</Text>
           <Text size="sm" c="dimmed">
@@ -39,10 +39,10 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
           </Text>
         </Card>
       )}
-      {openFirst(data?.items ?? []).map((one) => (
+      {openFirst(data ?? []).map((one) => (
         <RedemptionCard key={one.id} redemption={one} wallet={wallet} />
       ))}
-      {data?.next != null && <MoreButton loadMore={redemptions.loadMore} />}
+      {redemptions.hasNextPage && <MoreButton redemptions={redemptions} />}
     </Stack>
   );
 }
@@ -51,28 +51,20 @@ function openFirst(items: readonly Redemption[]): readonly Redemption[] {
   return [...items.filter((one) => !hasEnded(one)), ...items.filter(hasEnded)];
 }
 
-function MoreButton({ loadMore }: { readonly loadMore: () => Promise<void> }) {
+function MoreButton({ redemptions }: Pick<RedemptionsPanelProps, 'redemptions'>) {
   const { list: words } = useTexts().texts.redeem;
   const problemText = useProblemText();
-  const [isLoading, setLoading] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const more = async (): Promise<void> => {
-    setLoading(true);
-    setProblem(undefined);
-    try {
-      await loadMore();
-    } catch (error) {
-      setProblem(problemText(error));
-    } finally {
-      setLoading(false);
-    }
-  };
+  const { isFetchingNextPage, isFetchNextPageError, fetchNextPage, error } = redemptions;
   return (
     <>
-      <Button variant="default" loading={isLoading} onClick={() => void more()}>
+      <Button
+        variant="default"
+        loading={isFetchingNextPage}
+        onClick={() => void fetchNextPage({ cancelRefetch: true })}
+      >
         {words.more}
       </Button>
-      {problem !== undefined && <Alert color="yellow">{problem}</Alert>}
+      {isFetchNextPageError && <Alert color="yellow">{problemText(error)}</Alert>}
     </>
   );
 }

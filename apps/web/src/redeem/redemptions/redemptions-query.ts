@@ -1,117 +1,98 @@
-import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect } from 'react';
+import {
+  type InfiniteData,
+  type QueryClient,
+  useInfiniteQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { playerApi } from '../../api/player-client';
 import { type Redemption } from '../config';
 import { refreshPoints } from '../partners/partner-queries';
 import { claimsStore } from './claims-store';
 import { hasEnded } from './redemption-phase';
 
-export interface Redemptions {
-  /** Newest first. */
-  readonly items: readonly Redemption[];
-  /** `before` of the next page; null on the last page, undefined until a page has been loaded. */
-  readonly next: string | null | undefined;
-}
-
 interface Page {
   readonly redemptions: readonly Redemption[];
+  /** `before` of the next page; null on the last page. */
   readonly next: string | null;
 }
+type Pages = InfiniteData<Page, string | undefined>;
 
-const PAGE = 20;
-const LARGEST_PAGE = 100;
+const LIMIT = 20;
 const POLL_MS = 3_000;
 const REST_MS = 30_000;
-const NOTHING: Redemptions = { items: [], next: undefined };
 
 const keyOf = (wallet: string) => ['redemptions', wallet] as const;
+const itemsOf = ({ pages }: Pages): Redemption[] => pages.flatMap(({ redemptions }) => redemptions);
 
-/** The wallet's redemptions. One request reads the newest page, and all that are open. */
+/** The wallet's redemptions, newest first, as far as they were asked for. */
 export function useRedemptions(wallet: string) {
   const client = useQueryClient();
-  const query = useQuery({
+  const query = useInfiniteQuery({
     queryKey: keyOf(wallet),
-    queryFn: async () => {
-      const open = client.getQueryData<Redemptions>(keyOf(wallet))?.items.findLastIndex(isOpen);
-      const limit = Math.min(Math.max(PAGE, (open ?? 0) + 1), LARGEST_PAGE);
-      const page = await loadPage(wallet, { limit });
-      const before = client.getQueryData<Redemptions>(keyOf(wallet));
-      refreshChanged(client, before, page.redemptions);
-      return merged(before ?? NOTHING, page.redemptions, page);
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }: Page) => next,
+    queryFn: async ({ pageParam: before }) => {
+      const page = await loadPage(wallet, before);
+      refreshChanged(client, wallet, page.redemptions);
+      return page;
     },
+    select: itemsOf,
     refetchInterval: ({ state }) =>
-      state.status === 'success' && !state.data?.items.some(isOpen) ? REST_MS : POLL_MS,
+      state.status === 'success' && state.data !== undefined && itemsOf(state.data).every(hasEnded)
+        ? REST_MS
+        : POLL_MS,
     retry: false,
   });
   useForgottenClaims(query.data);
-  const loadMore = useCallback(async () => {
-    const before = client.getQueryData<Redemptions>(keyOf(wallet))?.next ?? undefined;
-    const page = await loadPage(wallet, { limit: PAGE, ...(before !== undefined && { before }) });
-    client.setQueryData<Redemptions>(keyOf(wallet), (known = NOTHING) => ({
-      items: byId(known.items, page.redemptions),
-      next: page.next,
-    }));
-  }, [client, wallet]);
-  return { ...query, loadMore };
+  return query;
 }
 
 /** Stores a redemption that this page has just created or cancelled. */
 export function useTakeRedemption(wallet: string): (redemption: Redemption) => void {
   const client = useQueryClient();
   return (redemption) => {
-    const before = client.getQueryData<Redemptions>(keyOf(wallet));
-    refreshChanged(client, before, [redemption]);
-    client.setQueryData<Redemptions>(keyOf(wallet), merged(before ?? NOTHING, [redemption]));
+    refreshChanged(client, wallet, [redemption]);
+    // A request that is under way may not know of it yet.
+    void client.cancelQueries({ queryKey: keyOf(wallet) });
+    client.setQueryData<Pages>(keyOf(wallet), (known) => known && withOne(known, redemption));
+    void client.invalidateQueries({ queryKey: keyOf(wallet) });
   };
 }
 
-const isOpen = (one: Redemption): boolean => !hasEnded(one);
-
-interface PageQuery {
-  readonly limit: number;
-  readonly before?: string;
+function withOne(known: Pages, taken: Redemption): Pages {
+  const isNew = itemsOf(known).every(({ id }) => id !== taken.id);
+  const pages = known.pages.map((page, place) => ({
+    ...page,
+    redemptions: [
+      ...(isNew && place === 0 ? [taken] : []),
+      ...page.redemptions.map((one) => (one.id === taken.id ? taken : one)),
+    ],
+  }));
+  return { ...known, pages };
 }
 
-async function loadPage(wallet: string, query: PageQuery): Promise<Page> {
+async function loadPage(wallet: string, before: string | undefined): Promise<Page> {
+  const query = { limit: LIMIT, ...(before !== undefined && { before }) };
   const { data } = await playerApi.GET('/api/redemptions', { params: { query } });
   // Another tab may have signed in with another wallet, to which these redemptions belong.
   const isOurs = data?.redemptions.every((one) => one.wallet === wallet) ?? false;
   return data === undefined || !isOurs ? { redemptions: [], next: null } : data;
 }
 
-function refreshChanged(
-  client: QueryClient,
-  before: Redemptions | undefined,
-  changed: readonly Redemption[],
-): void {
-  const stages = new Map(before?.items.map(({ id, stage }) => [id, stage]));
-  const moved = changed.filter(({ id, stage }) => before !== undefined && stages.get(id) !== stage);
-  for (const { partner } of moved) refreshPoints(client, partner.id);
-}
-
-/** @param page the complete newest page, where it is known; older loaded pages stay */
-function merged(known: Redemptions, changed: readonly Redemption[], page?: Page): Redemptions {
-  const hadPages = known.items.length > 0 && known.next !== undefined;
-  return {
-    items: byId(known.items, changed),
-    next: page === undefined || hadPages ? known.next : page.next,
-  };
-}
-
-/** Keeps the newer version of each redemption; an ended redemption is never replaced by an open one. */
-function byId(known: readonly Redemption[], changed: readonly Redemption[]): readonly Redemption[] {
-  const all = new Map(known.map((one) => [one.id, one]));
-  for (const one of changed) {
-    const before = all.get(one.id);
-    if (before === undefined || !hasEnded(before) || hasEnded(one)) all.set(one.id, one);
+/** Refreshes the points and quotes of the partners whose redemptions have changed. */
+function refreshChanged(client: QueryClient, wallet: string, now: readonly Redemption[]): void {
+  const before = client.getQueryData<Pages>(keyOf(wallet));
+  if (before === undefined) return;
+  const stages = new Map(itemsOf(before).map(({ id, stage }) => [id, stage]));
+  for (const { id, stage, partner } of now) {
+    if (stages.get(id) !== stage) refreshPoints(client, partner.id);
   }
-  // Version 7 UUIDs begin with their creation time.
-  return [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-function useForgottenClaims(redemptions: Redemptions | undefined): void {
+function useForgottenClaims(redemptions: readonly Redemption[] | undefined): void {
   useEffect(() => {
-    for (const one of redemptions?.items ?? []) if (hasEnded(one)) claimsStore.forget(one.id);
+    for (const one of redemptions ?? []) if (hasEnded(one)) claimsStore.forget(one.id);
   }, [redemptions]);
 }
 

@@ -51,6 +51,35 @@ const ALL = someSettings({
 });
 
 describe('CallbackStore', () => {
+  it('notes the values that a change replaces in its audit row, but neither key nor secret', async () => {
+    await callbacks.change(partnerId, () => ALL);
+    const audit = {
+      actor: 'operator:ann',
+      note: { command: 'partner set', arguments: { rate: 30 }, outcome: 'done' },
+    };
+    const dailyTokenBudget = parseDecimal('300000');
+    const merge = () =>
+      someSettings({ ...ALL, key: 'new-key', bonus: undefined, dailyTokenBudget });
+    await callbacks.change(partnerId, merge, { terms: { rate: 30 }, audit });
+    const database = await test.open();
+    const newest = async () => {
+      const { rows } = await database.pool.query<{ arguments: object }>(
+        'SELECT arguments FROM redemption.audit ORDER BY id DESC LIMIT 1',
+      );
+      return rows[0]?.arguments;
+    };
+    expect(await newest()).toEqual({
+      rate: 30,
+      before: {
+        rate: 20,
+        bonus: { fromPoints: '5000', rate: '0.02' },
+        dailyTokenBudget: '1000.5',
+      },
+    });
+    await new PartnerStore(database).setTerms(partnerId, { rate: 20 }, audit);
+    expect(await newest()).toEqual({ rate: 30, before: { rate: 30 } });
+  });
+
   it('keeps what was set, replaces all of it, and leaves a pause as it is', async () => {
     const named = { partnerId, partnerName: 'Acme' };
     await callbacks.change(partnerId, () => ALL);

@@ -14,7 +14,9 @@ import {
   type PartnerAudit,
   type PartnerIdentity,
   type PartnerTerms,
+  replaced,
   setTerms,
+  TERM_NAMES,
 } from './partner-changes.js';
 
 /** How a partner is called, and the terms of its redemptions. */
@@ -37,6 +39,12 @@ export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
   /** The kill switch: no new redemptions. */
   readonly paused: boolean;
 }
+
+/** What an audit row keeps of the settings before: all but key and secret. */
+const AUDITED_NAMES = [
+  ...(['url', 'usdPerPoint', 'bonus', 'minPoints', 'maxPoints'] as const),
+  ...(['dailyTokenBudget', 'confirms', 'capabilities'] as const),
+] satisfies (keyof CallbackSettings)[];
 
 /** Changes that are written in the transaction of the callback. */
 export interface WithCallback {
@@ -79,9 +87,12 @@ export class CallbackStore {
       const before = await findCallback(manager, who.partnerId);
       await setCallback(manager, who.partnerId, merge(before, who));
       const set = terms && (await setTerms(manager, who.partnerId, terms));
-      await auditPartner(manager, who.partnerId, audit);
       const callback = await findCallback(manager, who.partnerId);
       if (callback === undefined) throw new PartnerMissingError();
+      await auditPartner(manager, who.partnerId, audit, {
+        ...(set && replaced<PartnerTerms>(who, set, TERM_NAMES)),
+        ...(before && replaced<CallbackSettings>(before, callback, AUDITED_NAMES)),
+      });
       return { callback, terms: set };
     });
   }

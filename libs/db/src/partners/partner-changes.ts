@@ -1,7 +1,8 @@
 /** What all changes to a partner have in common: the lock, the terms and the audit row. */
 import { type EntityManager } from 'typeorm';
-import { DEFAULT_STAKE_SET, type PartnerId, PermanentError } from '#libs/domain';
+import { type Decimal, DEFAULT_STAKE_SET, type PartnerId, PermanentError } from '#libs/domain';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
+import { decimalText } from '../rows.js';
 import { StakeSetEntity, UnknownStakeSetError } from '../stake-sets/stake-set.js';
 import { PartnerEntity } from './partner.entity.js';
 
@@ -42,13 +43,13 @@ export interface PartnerAudit {
 export async function lockPartner(
   manager: EntityManager,
   partnerId: PartnerId,
-): Promise<PartnerIdentity> {
+): Promise<PartnerIdentity & PartnerTerms> {
   const partner = await manager.findOne(PartnerEntity, {
     where: { id: partnerId },
     lock: { mode: 'pessimistic_write' },
   });
   if (partner === null) throw new PartnerUnknownError();
-  return { partnerId, partnerName: partner.name };
+  return { partnerId, partnerName: partner.name, ...termsOf(partner) };
 }
 
 /** Absent terms stay as they are. @throws PartnerUnknownError, UnknownStakeSetError */
@@ -63,8 +64,11 @@ export async function setTerms(
   }
   const partner = await manager.findOneBy(PartnerEntity, { id: partnerId });
   if (partner === null) throw new PartnerUnknownError();
-  const { rate, burst, stakeSet: set } = partner;
-  return { rate, burst, stakeSet: set ?? DEFAULT_STAKE_SET };
+  return termsOf(partner);
+}
+
+function termsOf({ rate, burst, stakeSet }: PartnerEntity): PartnerTerms {
+  return { rate, burst, stakeSet: stakeSet ?? DEFAULT_STAKE_SET };
 }
 
 /** Sets the stake set of requests that name no contract. @throws UnknownStakeSetError */
@@ -81,10 +85,39 @@ export async function bindToStakeSet(
   await manager.update(PartnerEntity, partnerId, { stakeSet: isDefault ? null : stakeSet });
 }
 
+/** @param before the values that the change has replaced, by their names in the settings */
 export async function auditPartner(
   on: Parameters<typeof noteCommand>[0],
   partnerId: PartnerId,
   audit: PartnerAudit | undefined,
+  before: object = {},
 ): Promise<void> {
-  if (audit) await noteCommand(on, audit.actor, audit.note, { partner: partnerId });
+  if (audit === undefined) return;
+  const { actor, note } = audit;
+  const given = Object.keys(before).length === 0 ? note.arguments : { ...note.arguments, before };
+  const kept = { ...note, ...(given && { arguments: given }) };
+  await noteCommand(on, actor, kept, { partner: partnerId });
+}
+
+export const TERM_NAMES = ['rate', 'burst', 'stakeSet'] as const satisfies (keyof PartnerTerms)[];
+
+/** The values of `before` that are others in `after`, as an audit row keeps them; null for one that was not set. */
+export function replaced<T extends object>(
+  before: T,
+  after: T,
+  names: readonly (keyof T)[],
+): object {
+  const changed = names.flatMap((name) => {
+    const [was, is] = [auditedValue(before[name]), auditedValue(after[name])];
+    return JSON.stringify(was) === JSON.stringify(is) ? [] : [[name, was] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+function auditedValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return value.toSorted();
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  if ('digits' in value) return decimalText(value as Decimal);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, auditedValue(one)]));
 }

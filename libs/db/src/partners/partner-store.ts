@@ -22,7 +22,10 @@ import {
   type PartnerTerms,
   PartnerUnknownError,
   type RateLimits,
+  lockPartner,
+  replaced,
   setTerms,
+  TERM_NAMES,
 } from './partner-changes.js';
 import { PartnerEntity } from './partner.entity.js';
 
@@ -152,8 +155,10 @@ export class PartnerStore {
     audit?: PartnerAudit,
   ): Promise<PartnerTerms> {
     return this.database.entityTransaction(async (manager) => {
+      const before = await lockPartner(manager, partnerId);
       const set = await setTerms(manager, partnerId, terms);
-      await auditPartner(manager, partnerId, audit);
+      const was = replaced<PartnerTerms>(before, set, TERM_NAMES);
+      await auditPartner(manager, partnerId, audit, was);
       return set;
     });
   }

@@ -5,15 +5,9 @@ import { When } from '../../shared/when';
 import { CallDetails, callOutcome } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
+import { type Moment, momentsOf } from './moments';
 
 type Redemption = ConsoleBody<'OperatedRedemption'>;
-type Transition = ConsoleBody<'RedemptionTransition'>;
-type Call = ConsoleBody<'PartnerCall'>;
-
-type Moment =
-  | { readonly at: string; readonly transition: Transition; readonly call?: never }
-  | { readonly at: string; readonly call: Call; readonly transition?: never };
-
 const words = deskTexts.redemption;
 const COLUMNS: readonly Column<Moment>[] = [
   { header: words.at, cell: ({ at }) => <When at={at} /> },
@@ -34,10 +28,6 @@ export function Timeline({
 }: {
   readonly redemption: Redemption;
 }) {
-  const moments: Moment[] = [
-    ...transitions.map((transition) => ({ at: transition.at, transition })),
-    ...calls.map((call) => ({ at: call.begunAt, call })),
-  ].toSorted((one, other) => one.at.localeCompare(other.at));
   return (
     <Card title={words.timeline}>
       <Rows
@@ -46,7 +36,7 @@ export function Timeline({
         rowKey={({ transition, call }) =>
           transition === undefined ? call.requestId : String(transition.version)
         }
-        items={moments}
+        items={momentsOf(transitions, calls)}
       />
     </Card>
   );

@@ -8,7 +8,7 @@ import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
-const ACTION = 'The partner has searched its books: no points were taken';
+const ACTION = 'End it: the partner took no points';
 const REASON = '<b>Their mail of Monday</b> says so.';
 /** More than APPROVAL_ABOVE_USD, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
@@ -24,8 +24,8 @@ async function asked(name: string): Promise<{ readonly id: string; readonly firs
   const first = await desk.operator(OPERATOR);
   await first.goto(`/operate/redemptions/${id}`);
   await first.press(ACTION);
-  await first.dialog(ACTION).getByLabel('Reason').fill(REASON);
-  await first.press(ACTION, first.dialog(ACTION));
+  await first.dialog(`${ACTION}?`).getByLabel('Reason').fill(REASON);
+  await first.press(ACTION, first.dialog(`${ACTION}?`));
   await first.page.getByText('It waits for a second operator').waitFor();
   return { id, first };
 }
@@ -59,7 +59,7 @@ it('the own request cannot be approved; another operator’s approval does it, o
   await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
   const approved = async (visit: DeskVisit) => {
     await request(visit, id).getByRole('button', approve).click();
-    await visit.press(approve.name, visit.dialog(approve.name));
+    await visit.press(approve.name, visit.dialog(`${approve.name}?`));
   };
   await approved(second);
   await request(second, id).waitFor({ state: 'detached' });
@@ -158,7 +158,7 @@ it('the end of a pause asks for a reason, and waits with it', async () => {
   await card.getByText(REASON).waitFor();
   expect(await card.locator('b').filter({ hasText: 'Monday' }).count()).toBe(0);
   await second.press('Approve and do it', card);
-  await second.press('Approve and do it', second.dialog('Approve and do it'));
+  await second.press('Approve and do it', second.dialog('Approve and do it?'));
   await card.waitFor({ state: 'detached' });
   await first.page.reload();
   await first.page.getByText('open', { exact: true }).waitFor();

@@ -48,7 +48,7 @@ describe('by keyboard', () => {
     await hasFocus('H1 Credentials');
     const row = visit.page.getByRole('row').filter({ hasText: 'Replaced, works until' });
     await enter('Revoke', row.first());
-    await enter('Revoke', visit.dialog('Revoke'));
+    await enter('Revoke', visit.dialog('Revoke?'));
     await visit.page.getByText(/^Revoked/).waitFor();
     await hasFocus('H1 Credentials');
   });

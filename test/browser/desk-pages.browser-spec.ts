@@ -112,21 +112,27 @@ it('a stuck redemption is found from the overview in three clicks, and resolved'
   await heading(id);
   await page.getByText('a person.').first().waitFor();
   await picture('redemption');
-  await press('The partner has searched its books: no points were taken');
+  await press('End it: the partner took no points');
+  await dialog().getByRole('heading', { name: 'End it: the partner took no points?' }).waitFor();
   await dialog().getByText(`Redemption ${id} ends as failed`).waitFor();
-  await press('The partner has searched its books: no points were taken', dialog());
+  const end = dialog().getByRole('button', { name: 'End it: the partner took no points' });
+  expect(await end.isDisabled()).toBe(true);
+  await dialog().getByLabel('Reason').fill('Asked by phone: it is not in their books.');
+  await end.click();
   await page.getByText('attention -> failed').waitFor();
-  await page.getByText('Nothing can be done with it in this state.').waitFor();
+  await visit.goto(`/operate/log`);
+  await page.getByText('reason: Asked by phone: it is not in their books.').waitFor();
 });
 
 it('an action that was decided on an old view is refused with what has changed', async () => {
   const partner = await desk.bench.game('Stale');
   const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
   await visit.goto(`/operate/redemptions/${id}`);
-  await press('The partner has searched its books: no points were taken');
+  await press('End it: the partner took no points');
+  await dialog().getByLabel('Reason').fill('Asked by phone.');
   const as = ['--as', 'another'];
   expect((await desk.bench.cli('redemption', 'set-partner-tx', id, 'tx-9', ...as)).code).toBe(0);
-  await press('The partner has searched its books: no points were taken', dialog());
+  await press('End it: the partner took no points', dialog());
   await dialog().getByText('by operator-set-transaction of operator:another').waitFor();
 });
 

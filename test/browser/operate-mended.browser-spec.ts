@@ -7,12 +7,12 @@ import { type AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { OPERATOR } from '../../apps/console/src/testing/console-harness.support-spec.js';
-import { seedIndex } from '../../apps/console/src/testing/operate-rows.support-spec.js';
+import { seedIndex, STAKER } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
-const ACTION = 'The partner has searched its books: no points were taken';
+const ACTION = 'End it: the partner took no points';
 /** More than APPROVAL_ABOVE_USD, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
@@ -171,7 +171,7 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
   const first = await desk.operator(OPERATOR);
   await first.goto(`/operate/redemptions/${id}`);
   await first.press(ACTION);
-  const asking = first.dialog(ACTION);
+  const asking = first.dialog(`${ACTION}?`);
   await asking.getByText('This is final: nothing takes it back.').waitFor();
   await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
   await asking.getByLabel('Reason').fill('Their mail says so.');
@@ -193,7 +193,7 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
   expect(await link.getAttribute('href')).toBe(`/operate/redemptions/${id}`);
 
   await second.press('Approve and do it', card);
-  const dialog = second.dialog('Approve and do it');
+  const dialog = second.dialog('Approve and do it?');
   await dialog.getByText('cannot be taken back').waitFor();
   await second.press('Cancel', dialog);
   await dialog.waitFor({ state: 'detached' });
@@ -222,6 +222,60 @@ it('an overview whose services are silent says so in every card', async () => {
   await alerts.getByText('The indexer does not answer').waitFor();
   await index.getByText('the indexer does not answer').waitFor();
   expect(await index.getByText('level with the chain').count()).toBe(0);
+});
+
+it('an index that is behind says what the api does then, and how old a balance is', async () => {
+  const { pool } = desk.bench.console.database;
+  await pool.query('UPDATE staking.index_state SET head_seconds = head_seconds - 660');
+  const visit = await desk.operator();
+  await visit.goto('/operate');
+  const alerts = visit.page.getByRole('region', { name: 'Alerts' });
+  await alerts.getByText(/^The index is .* behind\. The API refuses snapshots from/).waitFor();
+  await visit.goto(`/operate/wallets/${STAKER}`);
+  await visit.page.getByText(/^as of 1\d min .* ago$/).waitFor();
+});
+
+it('a held price is critical, and is accepted on the page', async () => {
+  await desk.bench.console.database.query({
+    text: `INSERT INTO staking.price_hold (reason, before_usd, max_change, usd, source, observed_at)
+      VALUES ('jump', 0.15, 0.2, 0.3, 'fixed', now())`,
+  });
+  const visit = await desk.operator();
+  await visit.goto('/operate');
+  const alerts = visit.page.getByRole('region', { name: 'Alerts' });
+  const alert = alerts.getByText('PriceHeld').locator('..');
+  await alert.getByText('critical').waitFor();
+  await alerts.getByText('Nothing can be redeemed until you accept one.').waitFor();
+  await visit.press('Accept a price');
+  const dialog = visit.dialog('Which price is right?');
+  const accept = dialog.getByRole('button', { name: 'Accept this price' });
+  expect(await accept.isDisabled()).toBe(true);
+  await dialog.getByLabel('US dollars for one token').fill('0.5');
+  await dialog.getByLabel('Reason').fill('Two exchanges say so.');
+  await accept.click();
+  await visit.page.getByText('It waits for a second operator').waitFor();
+  const second = await desk.operator(OPERATOR);
+  await second.goto('/operate/approvals');
+  const card = second.page.getByRole('region', { name: 'price accept' });
+  await second.press('Approve and do it', card);
+  await second.press('Approve and do it', second.dialog('Approve and do it?'));
+  await second.page
+    .getByText(/too far from the one that was named/)
+    .first()
+    .waitFor();
+});
+
+it('a partner with trouble is not shown as good, and dollars have cents', async () => {
+  const partner = await desk.bench.game('Troubled');
+  await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+    usdAmount: { digits: 228n, scale: 1 },
+  });
+  const visit = await desk.operator();
+  await visit.goto('/operate/partners');
+  const row = visit.page.getByRole('row').filter({ hasText: 'Troubled' });
+  await row.getByText('1 redemption needs attention').waitFor();
+  await visit.goto('/operate/redemptions');
+  await visit.page.getByText('22.80', { exact: true }).first().waitFor();
 });
 
 it('what a form is refused for is said at the field, in the words of the form', async () => {

@@ -89,7 +89,7 @@ it('revoking the last credential says what it means before it is done, and where
   await member(desk.bench.beta);
   await visit.goto('/partner/credentials');
   await visit.press('Revoke');
-  const dialog = visit.dialog('Revoke');
+  const dialog = visit.dialog('Revoke?');
   await dialog.getByText('Only your operator can give you a new one').waitFor();
   const revoke = dialog.getByRole('button', { name: 'Revoke', exact: true });
   expect(await revoke.isDisabled()).toBe(true);
@@ -197,25 +197,27 @@ it('a call whose answer is signed wrongly says what to do, and fills in the debu
   await visit.page.getByText(QUERY_SIGNED).waitFor();
 });
 
-it('on a phone the buttons of a table are in sight, and the name of a wallet is short', async () => {
+it('on a phone and a tablet no column of a table covers another, and the name of a wallet is short', async () => {
   await seedRequests(desk.bench.console.database, { keyPrefix: desk.bench.acme.prefix, hours: 3 });
   const account = anAccount();
   await member(desk.bench.acme, account);
-  await visit.page.setViewportSize({ width: 390, height: 844 });
-  for (const [path, name] of [
-    ['/partner/requests', 'Show'],
-    ['/partner/calls', 'Show'],
-    ['/partner/credentials', 'Revoke'],
+  for (const [width, path, name] of [
+    [768, '/partner/requests', 'Show'],
+    [768, '/partner/calls', 'Show'],
+    [390, '/partner/requests', 'Show'],
+    [390, '/partner/calls', 'Show'],
+    [390, '/partner/credentials', 'Revoke'],
   ] as const) {
+    await visit.page.setViewportSize({ width, height: 844 });
     await visit.goto(path);
     const button = visit.page.getByRole('button', { name, exact: true }).first();
     await button.waitFor();
-    expect([path, await isInSight(button)]).toEqual([path, true]);
+    expect([width, path, await isInSight(button)]).toEqual([width, path, true]);
     // No column may cover another: the table must not be wider than its visible part.
     const beyond = await visit.page.evaluate(
       '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".scrolls"))',
     );
-    expect([path, beyond]).toEqual([path, 0]);
+    expect([width, path, beyond]).toEqual([width, path, 0]);
   }
   const { address } = account;
   const short = `${address.slice(0, 6)}…${address.slice(-4)}`;

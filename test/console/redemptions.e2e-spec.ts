@@ -139,7 +139,7 @@ it('an action that the advice names and that is too early is there, with the tim
   bench.console.clock.set(nowMs + 60_000);
   const early = await bench.console.signedIn(OPERATOR);
   const { waitsFor, actions, version } = await show(id, early);
-  expect(waitsFor).toContain('“The partner has searched its books: no points were taken”');
+  expect(waitsFor).toContain('“End it: the partner took no points”');
   expect(waitsFor).not.toContain('`redemption');
   const refused = actions.find(({ action }) => action === 'not-deducted');
   const from = new Date(nowMs + 10 * 60_000 + 1).toISOString();
@@ -252,7 +252,10 @@ describe('above the set value', () => {
     expect(settled.approvals[0]?.outcome).toContain('attention -> failed');
     expect((await bench.audit())[0]).toMatchObject({
       actor: `operator:${OPERATOR.address.toLowerCase()}`,
-      arguments: { as: 'not-deducted', approvedBy: `operator:${ADMIN.address.toLowerCase()}` },
+      arguments: {
+        ...{ as: 'not-deducted', reason: REASON },
+        approvedBy: `operator:${ADMIN.address.toLowerCase()}`,
+      },
     });
   });
 

@@ -121,6 +121,7 @@ export {
   type CallsOfHour,
   type LoggedCall,
   type LoggedTransition,
+  type PartnerTrouble,
   RedemptionLog,
 } from './redemption/redemption-log.js';
 export * from './redemption/redemption-pages.js';

@@ -42,12 +42,12 @@ export async function showPrice(database: Database): Promise<ShownPrice> {
  */
 export function acceptPrice(
   database: Database,
-  { actor, command }: Operator,
+  { actor, command, approvedBy }: Operator,
   { usd: price, stakeSet }: { readonly usd: Decimal; readonly stakeSet: string },
 ): Promise<PriceHold> {
   const usd = decimalText(price);
   // The audit row names the stake set unless it is the default one.
-  const given = { usd, ...(stakeSet !== DEFAULT_STAKE_SET && { stakeSet }) };
+  const given = { usd, ...(stakeSet !== DEFAULT_STAKE_SET && { stakeSet }), approvedBy };
   const note = { command, arguments: given };
   return audited(database, { actor, ...note }, {}, () =>
     new PriceAcceptanceStore(database).accept(usd, {

@@ -20,7 +20,7 @@ export function ApprovalReason(): PropertyDecorator {
   return applyDecorators(
     Input.Matching(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, must, {
       ...{ minLength: 1, maxLength: LONGEST_REASON },
-      description: 'Why, for the second operator. Needed where one decides.',
+      description: 'Why, for the audit log and the second operator. Needed if one decides.',
     }),
     Input.Optional(),
   );
@@ -75,8 +75,9 @@ export class ApprovalsBody {
 export function approvalBody(approval: Approval, subject: string, nowMs: number): ApprovalBody {
   const { id, action, summary, reason, requestedBy, requestedAt, expiresAt, decided } = approval;
   const { partnerId, partnerName } = approval.partner ?? {};
+  // The reason has a field of its own.
   const given = Object.fromEntries(
-    Object.entries(approval.arguments).filter(([name]) => name !== SEALED),
+    Object.entries(approval.arguments).filter(([name]) => name !== SEALED && name !== 'reason'),
   );
   const undecided = nowMs < expiresAt.getTime() ? 'open' : 'expired';
   return {

@@ -18,6 +18,8 @@ import { DatabaseAlerts } from './overview/database-alerts.js';
 import { IndexFigures } from './overview/index-figures.js';
 import { OpenAlerts } from './overview/open-alerts.js';
 import { OverviewController } from './overview/overview.controller.js';
+import { PriceActions } from './overview/price-actions.js';
+import { PricesController } from './overview/prices.controller.js';
 import { ServiceHealth } from './overview/service-health.js';
 import { VaultFigures } from './overview/vault-figures.js';
 import { CredentialsController } from './partners/credentials.controller.js';
@@ -40,6 +42,7 @@ import { WalletsController } from './wallets/wallets.controller.js';
 @Module({
   controllers: [
     OverviewController,
+    PricesController,
     WalletsController,
     ReconciliationController,
     AuditsController,
@@ -62,6 +65,7 @@ import { WalletsController } from './wallets/wallets.controller.js';
     OpenAlerts,
     OperateKeys,
     PartnerActions,
+    PriceActions,
     RedemptionActions,
     RedemptionView,
     ServiceHealth,

@@ -18,6 +18,8 @@ interface ConfirmDialogProps {
     readonly error: Error | null;
     readonly mutate: () => void;
   };
+  /** Nothing takes the action back: the title asks, and the button is red. */
+  readonly isFinal?: boolean;
   readonly isReady?: boolean;
   readonly onClose: () => void;
   /** Further inputs of the action. */
@@ -39,13 +41,18 @@ export function ConfirmDialog({
   consequence,
   second,
   action,
+  isFinal = false,
   isReady = true,
   onClose,
   children,
 }: ConfirmDialogProps) {
   const [isSure, setIsSure] = useState(false);
   return (
-    <Dialog onClose={onClose} title={<bdi>{title}</bdi>} centered>
+    <Dialog
+      onClose={onClose}
+      title={<bdi>{isFinal && !title.endsWith('?') ? `${title}?` : title}</bdi>}
+      centered
+    >
       <Stack>
         <Text className="text-of-others">{consequence}</Text>
         {children}
@@ -67,6 +74,7 @@ export function ConfirmDialog({
           <Button
             {...WHOLE_LABEL}
             loading={action.isPending}
+            {...(isFinal && { color: 'red' })}
             disabled={!isReady || (second !== undefined && !isSure)}
             onClick={() => action.mutate()}
           >

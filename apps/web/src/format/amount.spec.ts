@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { formatAmount, formatDecimal, formatPoints, formatUsd, parsePoints } from './amount.js';
+import {
+  formatAmount,
+  formatDecimal,
+  formatPoints,
+  formatUsd,
+  parsePoints,
+  plainDecimal,
+} from './amount.js';
 
 describe('an amount', () => {
   it.each([
@@ -42,6 +49,28 @@ it('a decimal is grouped as well', () => {
   expect(formatDecimal('-1234.50', { locale: 'en-GB' })).toBe('-1,234.5');
   expect(formatDecimal('1.239', { locale: 'en-GB', maxFraction: 2 })).toBe('1.23');
   expect(formatDecimal('1e5', { locale: 'de-DE' })).toBe('1e5');
+});
+
+it('a small amount is not cut to 0, and dollars have cents', () => {
+  expect(formatDecimal('975434.79466666666666669', { locale: 'en-GB', maxFraction: 6 })).toBe(
+    '975,434.794666',
+  );
+  expect(formatDecimal('0.0000001234567', { locale: 'en-GB', maxFraction: 6 })).toBe(
+    '0.000000123456',
+  );
+  expect(formatDecimal('22.8', { locale: 'en-GB', maxFraction: 8, minFraction: 2 })).toBe('22.80');
+  expect(formatDecimal('0', { locale: 'de-DE', minFraction: 2 })).toBe('0,00');
+});
+
+it.each([
+  ['300,000', '300000'],
+  ['1 234 567.5', '1234567.5'],
+  [" 12'000 ", '12000'],
+  ['12,5', '12,5'],
+  ['1,23,456', '1,23,456'],
+  ['none', 'none'],
+])('the typed number %j is %j', (typed, plain) => {
+  expect(plainDecimal(typed)).toBe(plain);
 });
 
 it('points are grouped', () => {

@@ -23,14 +23,26 @@ export function formatAmount(
   return joined(digits.slice(0, point), digits.slice(point), { locale, maxFraction });
 }
 
+interface DecimalOptions extends Omit<AmountOptions, 'decimals'> {
+  /** Number of digits after the point that are always shown. Default: 0. */
+  readonly minFraction?: number;
+}
+
 /** @param text a decimal number such as `-1234.5`; other text is returned as it is */
 export function formatDecimal(
   text: string,
-  { locale, maxFraction }: Omit<AmountOptions, 'decimals'>,
+  { locale, maxFraction, minFraction }: DecimalOptions,
 ): string {
   const [, sign = '', whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === undefined) return text;
-  return sign + joined(whole, fraction, { locale, maxFraction });
+  return sign + joined(whole, fraction, { locale, maxFraction, minFraction });
+}
+
+/** The decimal number that a person typed, without the commas, blanks or apostrophes between its thousands. */
+export function plainDecimal(text: string): string {
+  const typed = text.trim();
+  const isGrouped = /^\d{1,3}(?:([\s,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d*)?$/.test(typed);
+  return isGrouped ? typed.replaceAll(/[\s,'’\u00a0\u202f]/g, '') : typed;
 }
 
 /** @param points a whole number, exact up to 2^53 − 1 */
@@ -64,13 +76,22 @@ export function formatPercent(rate: number, locale: string): string {
   return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(rate);
 }
 
+interface Fractions {
+  readonly locale: string;
+  readonly maxFraction?: number | undefined;
+  readonly minFraction?: number | undefined;
+}
+
 function joined(
   whole: string,
   fraction: string,
-  { locale, maxFraction }: { readonly locale: string; readonly maxFraction: number | undefined },
+  { locale, maxFraction = fraction.length, minFraction = 0 }: Fractions,
 ): string {
   const grouped = new Intl.NumberFormat(locale).format(BigInt(whole));
-  const shown = fraction.slice(0, maxFraction).replace(/0+$/, '');
+  // Of an amount below 1 the zeros before its first digit do not count: it is never shown as 0.
+  const zeros = /^0+$/.test(whole) ? (/^0*/.exec(fraction)?.[0].length ?? 0) : 0;
+  const cut = fraction.slice(0, zeros + maxFraction).replace(/0+$/, '');
+  const shown = cut.padEnd(minFraction, '0');
   return shown === '' ? grouped : `${grouped}${decimalPoint(locale)}${shown}`;
 }
 

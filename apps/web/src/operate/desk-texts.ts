@@ -24,6 +24,10 @@ export const deskTexts = {
       'no-budget': 'no daily budget',
       'no-callback': 'no callback',
     },
+    stuck: (count: number) =>
+      count === 1 ? '1 redemption needs attention' : `${count} redemptions need attention`,
+    failed: (count: number) =>
+      count === 1 ? '1 failed call in the last hour' : `${count} failed calls in the last hour`,
     never: 'never',
   },
   issued: {

@@ -47,7 +47,7 @@ export const texts = {
       notReady: 'the indexer is not ready',
       halted: 'halted',
       haltedSince: (reason: string) =>
-        `Halted: ${reason} Partners get no snapshots until this is mended.`,
+        `Halted: ${reason} The API refuses all snapshots until this is mended.`,
       progress: 'Progress of the sync',
       left: (span: string) => `${span} left`,
       leftUnknown: 'time left not known yet',
@@ -62,9 +62,16 @@ export const texts = {
       old: 'old',
       held: 'held',
       heldWhy: (because: string) =>
-        `Held, because ${because}. Redemptions wait and snapshots have no price.`,
-      heldDo: (usd: string) =>
-        `Look elsewhere what the token costs. Where that is the figure of now: ./lowmark cli price accept ${usd} with compose, npm run --silent cli -- price accept ${usd} in a clone.`,
+        `Held, because ${because}. Nothing can be redeemed, and snapshots have no price.`,
+      heldDo:
+        'Look elsewhere what the token costs, and accept that price if it is near this reading.',
+      accept: 'Accept a price',
+      acceptIt: 'Accept this price',
+      acceptTitle: 'Which price is right?',
+      acceptMeans:
+        'Redemptions and snapshots go on with the next reading near it, within a minute. All redemptions from then on are paid by it.',
+      usd: 'US dollars for one token',
+      notUsd: 'A number above 0, such as 0.15.',
       heldAccepted: 'A figure was accepted: the hold ends with the next reading near it.',
       before: 'Before',
       now: 'Reading',
@@ -132,7 +139,8 @@ export const texts = {
     days: 'Time shown',
     ranges: { '7': '7 days', '30': '30 days', '90': '90 days', all: 'All' },
     never: 'This wallet has never staked, as far as the chain is indexed.',
-    balance: 'Balance now',
+    balance: 'Balance',
+    old: (span: string) => `as of ${span} ago`,
     indexedUntil: 'Indexed until',
     cut: 'It has more changes than can be shown: the line has the newest 5,000.',
     chart: 'Balance, and the lowest of each UTC day',
@@ -273,7 +281,7 @@ export const texts = {
     renamed: (name: string) => `Named “${name}” when this was asked for.`,
     requestedBy: 'Asked for by',
     reason: 'Reason',
-    reasonHint: 'Another operator decides by it.',
+    reasonHint: 'It stays in the log; a second operator decides by it.',
     done: 'Done',
     waits: 'It waits for a second operator',
     waitsUntil: 'Another operator than you approves or refuses it, until',

@@ -180,6 +180,7 @@ function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: Revocati
   return (
     <ConfirmDialog
       title={words.revoke}
+      isFinal
       consequence={words.revoking(keyPrefix)}
       action={{
         ...revoke,

@@ -48,7 +48,11 @@ const COLUMNS: readonly Column<Redemption>[] = [
   { header: texts.common.wallet, cell: ({ wallet }) => <code>{wallet}</code> },
   { header: words.points, isNumber: true, cell: ({ points }) => <Amount value={points} /> },
   { header: words.tokens, isNumber: true, cell: ({ tokens }) => <Amount value={tokens} /> },
-  { header: words.usd, isNumber: true, cell: ({ usdAmount }) => <Amount value={usdAmount} /> },
+  {
+    header: words.usd,
+    isNumber: true,
+    cell: ({ usdAmount }) => <Amount value={usdAmount} isUsd />,
+  },
 ];
 
 export function RedemptionsPage() {

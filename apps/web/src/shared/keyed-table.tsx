@@ -115,8 +115,8 @@ interface RowsProps<Row> {
 }
 
 /**
- * A table. Where it is wider than the page it scrolls, with the keyboard too. On a phone each row is shown as a card
- * and keeps its ARIA roles.
+ * A table. Where it is wider than the page it scrolls, with the keyboard too. Where there is little room each row is shown as a card and keeps
+ * its ARIA roles.
  */
 export function Rows<Row>({
   caption,
@@ -128,7 +128,7 @@ export function Rows<Row>({
 }: RowsProps<Row>) {
   return (
     <div
-      className="scrolls"
+      className="scrolls list"
       role="region"
       aria-label={caption}
       tabIndex={0}

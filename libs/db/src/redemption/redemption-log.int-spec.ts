@@ -130,6 +130,10 @@ describe('the calls of a partner', () => {
       },
     ]);
     expect(await log.callsPerHour(partner, hour + 2 * HOUR_MS)).toEqual([]);
+    const troubles = await log.troubles(hour);
+    expect(troubles.filter((one) => one.partner === partner)).toEqual([
+      { partner, failedCalls: 5, stuck: 0 },
+    ]);
   });
 });
 

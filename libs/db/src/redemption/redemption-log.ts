@@ -4,6 +4,7 @@ import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type Nullable } from '../rows.js';
+import { IS_UNSETTLED } from './redemption-pages.js';
 
 export interface LoggedCall {
   /** Null for a balance read. */
@@ -84,6 +85,27 @@ const CALLS_PER_HOUR = unnamed<{ partner: PartnerId; first: string; since: Date 
     GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
+/** A partner whose calls fail, or whose redemptions wait for a person. */
+export interface PartnerTrouble {
+  readonly partner: PartnerId;
+  readonly failedCalls: number;
+  readonly stuck: number;
+}
+
+const TROUBLES = named<{ first: string; since: Date }>(
+  'partner_troubles',
+  `SELECT partner, sum(failed)::int AS "failedCalls", sum(stuck)::int AS stuck
+    FROM (
+      SELECT c.partner, c.errors + c.unsent AS failed, 0 AS stuck FROM (
+        SELECT partner, ${FAILED_CALLS} FROM redemption.partner_call
+        WHERE request_id >= :first::uuid AND begun_at >= :since GROUP BY partner) c
+      UNION ALL
+      SELECT r.partner, 0, count(*) FROM redemption.redemption r
+      WHERE r.state = 'attention' AND ${IS_UNSETTLED} GROUP BY r.partner
+    ) found
+    GROUP BY partner HAVING sum(failed) + sum(stuck) > 0 ORDER BY partner`,
+);
+
 /** Maximum time in milliseconds by which a request id is older than its call. */
 const MINTED_BEFORE_MS = 600_000;
 const DIGITS = 32;
@@ -124,11 +146,21 @@ export class RedemptionLog {
 
   /** The oldest hour first. */
   async callsPerHour(partner: PartnerId, sinceMs: number): Promise<CallsOfHour[]> {
-    const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
-    const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
-    const statement = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });
+    const statement = CALLS_PER_HOUR({ partner, ...since(sinceMs) });
     return this.database.query<CallsOfHour>(statement);
   }
+
+  /** Calls that failed since this moment, and redemptions that wait for a person now, by partner. */
+  async troubles(sinceMs: number): Promise<PartnerTrouble[]> {
+    return this.database.query<PartnerTrouble & object>(TROUBLES(since(sinceMs)));
+  }
+}
+
+/** The moment, and the lowest id that a call begun since then can have. */
+function since(sinceMs: number): { readonly first: string; readonly since: Date } {
+  const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
+  const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
+  return { first, since: new Date(sinceMs) };
 }
 
 function pageOf(rows: readonly CallRow[], limit: number): LogPage<LoggedCall, UuidV7> {

@@ -84,7 +84,7 @@ const LONGEST = unnamed<Filtered>(`${FILTERED} ORDER BY r.state_since_at, r.id L
 /** The predicate of the index redemption_state, and a part of the predicate of redemption_queue. */
 const IS_OPEN = `r.state NOT IN ('claimed', 'reverted', 'failed')`;
 /** A redemption that was settled by hand stays in its state for good, and needs no person. */
-const IS_UNSETTLED = `(r.state <> 'attention' OR r.reason IS DISTINCT FROM 'settled-by-hand')`;
+export const IS_UNSETTLED = `(r.state <> 'attention' OR r.reason IS DISTINCT FROM 'settled-by-hand')`;
 
 const OPEN = unnamed<OrNull<Partial<OpenKey>> & { readonly limit: number }>(
   `SELECT ${READ_COLUMNS}, r.state_since_at::text AS since FROM redemption.redemption r

@@ -218,7 +218,7 @@ CREATE TABLE staking.price_acceptance (
   reason text NOT NULL,
   actor text NOT NULL CHECK (actor <> '')
 );
-COMMENT ON TABLE staking.price_acceptance IS 'figures that an operator has accepted, by the cli; never changed';
+COMMENT ON TABLE staking.price_acceptance IS 'figures that an operator has accepted; never changed';
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON staking.price_acceptance
   FOR EACH STATEMENT EXECUTE FUNCTION lowmark.refuse_change();
 

@@ -26,7 +26,7 @@ export interface Resolution {
 export const RESTORED_OUT_OF_BAND: Resolution = {
   as: 'restored-out-of-band',
   event: { type: 'operator-restored' },
-  title: 'The partner has given the points back by hand',
+  title: 'End it: the partner gave the points back by hand',
   consequence: ({ id, points, wallet }) =>
     `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand. ${FINAL}`,
 };
@@ -34,7 +34,7 @@ export const RESTORED_OUT_OF_BAND: Resolution = {
 export const NOT_DEDUCTED: Resolution = {
   as: 'not-deducted',
   event: { type: 'operator-not-deducted' },
-  title: 'The partner has searched its books: no points were taken',
+  title: 'End it: the partner took no points',
   consequence: ({ id, points, wallet }) =>
     `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}. ${FINAL}`,
 };
@@ -42,7 +42,7 @@ export const NOT_DEDUCTED: Resolution = {
 export const SETTLED_BY_HAND: Resolution = {
   as: 'settled-by-hand',
   event: { type: 'operator-settled' },
-  title: 'Settled with the partner by hand',
+  title: 'Close it: settled with the partner by hand',
   consequence: ({ id, points, wallet }) =>
     `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
 };
@@ -82,6 +82,8 @@ export interface OperatorAction {
   /** Text for the operator to read before the action. */
   readonly consequence: string;
   readonly input: ActionInput | undefined;
+  /** Nothing takes it back. */
+  readonly isFinal: boolean;
 }
 
 interface Candidate {
@@ -89,6 +91,7 @@ interface Candidate {
   readonly title: string;
   readonly event: OperatorEvent;
   readonly input?: ActionInput;
+  readonly isFinal?: true;
   readonly consequence: (before: Redemption, after: Redemption, policy: PartnerPolicy) => string;
 }
 
@@ -111,6 +114,7 @@ export const CANDIDATES: readonly Candidate[] = [
     action: 'cancel',
     title: 'Cancel',
     event: { type: 'cancel', by: 'operator' },
+    isFinal: true,
     consequence: ({ id, points, wallet }, { state }) => {
       if (state === 'failed') return `Redemption ${id} ends as failed: no points were taken.`;
       return state === 'reverting'
@@ -124,6 +128,7 @@ export const CANDIDATES: readonly Candidate[] = [
     // The rules do not depend on the value of the id, so any id serves to ask them.
     event: { type: 'operator-set-transaction', partnerTransactionId: 'id' },
     input: 'transaction',
+    isFinal: true,
     consequence: ({ id, points, wallet }) =>
       `The transaction stays that of redemption ${id} for good: the partner is asked to revert it, which gives ${points.toString()} points back to ${wallet}.`,
   },
@@ -133,7 +138,7 @@ export const CANDIDATES: readonly Candidate[] = [
 ];
 
 function resolving({ as, event, title, consequence }: Resolution): Candidate {
-  return { action: as, title, event, consequence };
+  return { action: as, title, event, isFinal: true, consequence };
 }
 
 /**
@@ -180,12 +185,12 @@ export function allowedActions(
     const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
     if (decision.kind === 'refused') continue;
     const { next } = decision;
-    const { action, title, input } = candidate;
+    const { action, title, input, isFinal = false } = candidate;
     const command = ACTION_COMMANDS[action];
     const told = consequence(redemption, next, policy);
     const kind =
       action === 'retry' && returnsToAttention(redemption, next, policy) ? returningRetries : ways;
-    kind.push({ action, command, title, input, consequence: told });
+    kind.push({ action, command, title, input, isFinal, consequence: told });
   }
   const allowed = [...ways, ...returningRetries];
   return mayReplay(confirmation, nowMs)
@@ -218,5 +223,6 @@ function replayOf({ id }: Redemption, wasDelivered: boolean): OperatorAction {
     title: REPLAY_TITLE,
     consequence: `The confirmation of redemption ${id}, ${before}, is sent to the partner again at once. The redemption stays as it is.`,
     input: undefined,
+    isFinal: false,
   };
 }

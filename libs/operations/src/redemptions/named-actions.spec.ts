@@ -28,7 +28,7 @@ describe('refusedActions', () => {
       {
         action: 'not-deducted',
         command: 'redemption resolve',
-        title: 'The partner has searched its books: no points were taken',
+        title: 'End it: the partner took no points',
         why: `Not now: A call to deduct could still reach the partner. Possible from ${new Date(lastDeductAtMs + FRESHNESS_WINDOW_MS + 1).toISOString()} on.`,
       },
     ]);

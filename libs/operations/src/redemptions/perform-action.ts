@@ -2,7 +2,7 @@
 import { type Database, type EvidenceSeal, type LoggedTransition, RedemptionLog } from '#libs/db';
 import { PermanentError, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { type AuditedCommand, onRedemption, type Operator } from '../audit/audited.js';
+import { type AuditedCommand, auditedText, onRedemption, type Operator } from '../audit/audited.js';
 import { type ActionName, eventOf } from './actions.js';
 import { operate, replayConfirmation } from './operate.js';
 
@@ -13,6 +13,8 @@ export interface WantedAction {
   readonly version: number;
   /** The value that the action's `input` asks for: a transaction id, or a note. */
   readonly given?: string | undefined;
+  /** Why, in the operator's words, for the audit row. */
+  readonly reason?: string | undefined;
   /** `operator:NAME` of the second operator, where one approved the action. */
   readonly approvedBy?: string | undefined;
   /** The rules refused the action before. Asks them again for the reason, and does not act if they now allow it. */
@@ -52,16 +54,19 @@ export async function performAction(
   operator: Operator,
   wanted: WantedAction,
 ): Promise<void> {
-  const { id, action, version, given, approvedBy, isRefused = false } = wanted;
-  const second = approvedBy === undefined ? {} : { approvedBy };
+  const { id, action, version, given, reason, approvedBy, isRefused = false } = wanted;
+  const noted = {
+    ...(reason !== undefined && { reason: auditedText(reason) }),
+    ...(approvedBy !== undefined && { approvedBy }),
+  };
   if (action === 'replay-confirm') {
-    const command = { ...operator, arguments: second };
+    const command = { ...operator, arguments: noted };
     await requireUnchanged(database, command, { id, version });
     await replayConfirmation(database, command, id, clock.nowMs());
     return;
   }
   const { event, arguments: kept } = eventOf(action, given);
-  const command = { ...operator, arguments: { ...kept, ...second } };
+  const command = { ...operator, arguments: { ...kept, ...noted } };
   await requireUnchanged(database, command, { id, version });
   await operate(database, clock, {
     ...command,

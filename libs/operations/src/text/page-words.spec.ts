@@ -19,7 +19,7 @@ describe('inPageWords', () => {
     const text =
       'Restored: `ledger restored`, then `redemption retry X`; settled: `redemption resolve X --settled-by-hand NOTE`; else `redemption set-partner-tx X TRANSACTION` or `redemption resolve X --not-deducted`, or `redemption show X`.';
     expect(inPageWords(text)).toBe(
-      'Restored: `ledger restored`, then “Go on now”; settled: “Settled with the partner by hand”; else “Give the partner’s transaction id” or “The partner has searched its books: no points were taken”, or `redemption show X`.',
+      'Restored: `ledger restored`, then “Go on now”; settled: “Close it: settled with the partner by hand”; else “Give the partner’s transaction id” or “End it: the partner took no points”, or `redemption show X`.',
     );
   });
 

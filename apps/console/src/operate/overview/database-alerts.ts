@@ -65,8 +65,8 @@ export class DatabaseAlerts {
     const { hold } = await prices.standing();
     const link = '/operate';
     if (hold !== undefined) {
-      const summary = `The price${of} is held: ${HELD_BECAUSE[hold.reason] ?? hold.reason}. Redemptions are paused until one is accepted.`;
-      return [{ name: 'PriceHeld', severity: 'warning', summary, since: hold.since, link }];
+      const summary = `The price${of} is held: ${HELD_BECAUSE[hold.reason] ?? hold.reason}. Nothing can be redeemed until you accept one.`;
+      return [{ name: 'PriceHeld', severity: 'critical', summary, since: hold.since, link }];
     }
     const newest = await prices.newest();
     const ageMs = newest === undefined ? 0 : this.clock.nowMs() - newest.observedAt.getTime();
@@ -124,9 +124,9 @@ function haltOrLag({ halted, head, syncedAt }: IndexState, of: string, nowMs: nu
   }
   const lagMs = nowMs - head.timestampSeconds * 1000;
   if (syncedAt === undefined || lagMs <= BEHIND_MS) return [];
-  const summary = `The index${of} is ${duration(lagMs)} behind: partners get no snapshots while it is.`;
+  const summary = `The index${of} is ${duration(lagMs)} behind. The API refuses snapshots from INDEX_MAX_LAG_SECONDS on.`;
   const since = new Date(head.timestampSeconds * 1000);
-  return [{ name: 'IndexBehind', severity: 'critical', summary, since, link }];
+  return [{ name: 'IndexBehind', severity: 'warning', summary, since, link }];
 }
 
 async function auditOf(database: Database, of: string): Promise<Found[]> {

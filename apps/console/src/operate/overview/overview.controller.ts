@@ -1,6 +1,6 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import { Database, RedemptionPages } from '#libs/db';
+import { Database, RedemptionLog, RedemptionPages } from '#libs/db';
 import { Answers, Operation } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ForOperators } from '../../auth/audience.js';
@@ -12,6 +12,7 @@ import {
   HaltBody,
   HeldPriceBody,
   IndexBody,
+  PartnerTroublesBody,
   PricesBody,
   RedemptionFiguresBody,
   ServicesBody,
@@ -23,6 +24,7 @@ import {
 import { ServiceHealth } from './service-health.js';
 import { VaultFigures } from './vault-figures.js';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** The parts of the overview. Each part is a request of its own, so that a failed source affects one part only. */
@@ -81,6 +83,14 @@ export class OverviewController {
     const { open, made } = await new RedemptionPages(this.database).overview(sinceMs);
     const attention = open.find(({ state }) => state === 'attention')?.count ?? 0;
     return { attention, open: [...open], made: [...made] };
+  }
+
+  @Get('partners')
+  @Operation('Partners with trouble', 'Calls that failed, and redemptions that wait for a person.')
+  @Answers(200, 'Only those that have some.', PartnerTroublesBody)
+  async troubles(): Promise<PartnerTroublesBody> {
+    const sinceMs = this.clock.nowMs() - HOUR_MS;
+    return { partners: await new RedemptionLog(this.database).troubles(sinceMs) };
   }
 
   @Get('alerts')

@@ -1,6 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { Field } from '#libs/openapi';
+import { ApprovalReason } from '../../approvals/approval.dto.js';
+import * as Input from '../../http/inputs.js';
 
 export const SERVICES = ['api', 'indexer', 'redemption'] as const;
 export const SERVICE_STATES = ['ready', 'not-ready', 'no-answer', 'not-set'] as const;
@@ -100,6 +102,17 @@ export class PricesBody {
   @Field.ListOf(PriceBody) readonly prices!: PriceBody[];
 }
 
+export class AcceptPriceDto {
+  @Input.Matching(/^(?=.*[1-9])\d{1,30}(?:\.\d{1,30})?$/, 'be a decimal number above 0', {
+    description: 'US dollars for one token, as you found them to be.',
+  })
+  readonly usd!: string;
+
+  @Input.TextUpTo(63) readonly stakeSet!: string;
+
+  @ApprovalReason() readonly reason?: string;
+}
+
 @ApiSchema({ name: 'Vault' })
 export class VaultBody {
   @Field.ChainId() readonly chainId!: number;
@@ -116,6 +129,18 @@ export class VaultBody {
 @ApiSchema({ name: 'Vaults' })
 export class VaultsBody {
   @Field.ListOf(VaultBody) readonly vaults!: VaultBody[];
+}
+
+@ApiSchema({ name: 'PartnerTrouble' })
+export class PartnerTroubleBody {
+  @Field.Uuid() readonly partner!: string;
+  @Field.Count('Of the last hour.') readonly failedCalls!: number;
+  @Field.Count('Redemptions that wait for a person.') readonly stuck!: number;
+}
+
+@ApiSchema({ name: 'PartnerTroubles' })
+export class PartnerTroublesBody {
+  @Field.ListOf(PartnerTroubleBody) readonly partners!: readonly PartnerTroubleBody[];
 }
 
 @ApiSchema({ name: 'OpenState' })

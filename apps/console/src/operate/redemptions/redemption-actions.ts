@@ -53,7 +53,7 @@ export class RedemptionActions implements OnModuleInit {
     const { action, version } = dto;
     const command = ACTION_COMMANDS[action];
     if (action === 'set-partner-tx') this.keys.seal(`${command} ${id} TRANSACTION`);
-    const wanted = { id, action, version, given: givenOf(dto) };
+    const wanted = { id, action, version, given: givenOf(dto), reason: dto.reason };
     const { history } = await showRedemption(this.database, id);
     const { redemption } = history;
     const actions = await this.view.actionsOf(history);
@@ -111,7 +111,7 @@ function givenOf({ action, given }: ActionDto): string | undefined {
 
 /** Parses the arguments that `perform` stored in the database. @throws HttpProblem 409 */
 function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
-  const { id, action, version, given } = stored;
+  const { id, action, version, given, reason } = stored;
   const known = ACTION_NAMES.find((one) => one === action);
   const redemption = typeof id === 'string' ? parseUuidV7(id) : undefined;
   if (known === undefined || redemption === undefined || typeof version !== 'number') {
@@ -120,6 +120,7 @@ function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
   return {
     ...{ id: redemption, action: known, version },
     given: typeof given === 'string' ? given : undefined,
+    reason: typeof reason === 'string' ? reason : undefined,
   };
 }
 

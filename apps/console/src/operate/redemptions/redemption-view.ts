@@ -93,19 +93,19 @@ export class RedemptionView {
     const policy = await this.callbacks.find(redemption.partner);
     if (policy === undefined) return [];
     const refused = refusedActions(redemption, { nowMs: this.clock.nowMs(), policy });
-    const nothing = { consequence: '', input: null, needsApproval: false };
+    const nothing = { consequence: '', input: null, isFinal: false, needsApproval: false };
     return refused.map(({ why, ...action }) => ({ ...action, ...nothing, unavailable: why }));
   }
 
   private actionBody(one: OperatorAction, redemption: Redemption): ActionBody {
     const { id } = redemption;
-    const { action, command, title, consequence, input = null } = one;
+    const { action, command, title, consequence, input = null, isFinal } = one;
     const isPossible = action !== 'set-partner-tx' || this.keys.canSeal;
     const unavailable = isPossible
       ? null
       : keyMissingText('EVIDENCE_KEY', `${command} ${id} TRANSACTION`);
     const needsApproval = this.approvals.needsSecond(worthUsd(one, redemption));
-    return { action, command, title, consequence, input, needsApproval, unavailable };
+    return { action, command, title, consequence, input, isFinal, needsApproval, unavailable };
   }
 }
 

@@ -62,6 +62,7 @@ export class ActionBody {
   @Field.Text() readonly title!: string;
   @Field.Text('What it leads to; empty where it cannot be done now.') readonly consequence!: string;
   @Field.OneOfOrNull(['transaction', 'note']) readonly input!: 'transaction' | 'note' | null;
+  @Field.Flag('Nothing takes it back.') readonly isFinal!: boolean;
   @Field.Flag('It waits for a second operator: give a `reason`.') readonly needsApproval!: boolean;
   @Field.TextOrNull('Why it cannot be done here now, and from when or where.')
   readonly unavailable!: string | null;

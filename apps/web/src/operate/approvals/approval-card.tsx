@@ -125,6 +125,7 @@ function Decision({ approval, onDecided }: CardProps) {
       {isAsked && (
         <ConfirmDialog
           title={words.approve}
+          isFinal
           consequence={`${words.confirm} ${summary}`}
           action={{ ...decide, error: null, mutate: () => decide.mutate('approve') }}
           onClose={() => setIsAsked(false)}
@@ -151,13 +152,13 @@ function AboutRedemption({ id }: { readonly id: string }) {
         {({ state, reason, partner, wallet, points, tokens, usd }) => (
           <>
             <Fact name={columns.usd}>
-              <Amount value={usd} />
+              <Amount value={usd} isUsd />
             </Fact>
             <Fact name={columns.points}>
               <Amount value={points} />
             </Fact>
             <Fact name={columns.tokens}>
-              <Amount value={tokens} maxFraction={6} />
+              <Amount value={tokens} />
             </Fact>
             <Fact name={columns.partner}>
               <bdi>{partner.name}</bdi>

@@ -1,4 +1,5 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { useNow } from '../../api/server-clock';
@@ -6,8 +7,11 @@ import { Amount } from '../../shared/amount';
 import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
+import { ActionOutcome } from '../approvals/second-operator';
+import { useMayOperate } from '../operator';
 import { texts } from '../texts';
 import { Card, REFRESH_MS, Fact } from '../card';
+import { AcceptDialog } from './accept-dialog';
 
 type Price = ConsoleBody<'PriceOfSet'>;
 type Held = ConsoleBody<'HeldPrice'>;
@@ -42,7 +46,7 @@ function PriceOfSet({ price, isOnly }: { readonly price: Price; readonly isOnly:
     <div>
       {!isOnly && <Text fw={500}>{`${texts.shared.stakeSet} ${stakeSet}`}</Text>}
       {stored === null && hold === null && <Text size="sm">{words.none}</Text>}
-      {hold !== null && <Hold hold={hold} />}
+      {hold !== null && <Hold hold={hold} stakeSet={stakeSet} />}
       {stored !== null && <Stored stored={stored} />}
       {accepted !== null && (
         <Fact name={words.accepted}>
@@ -72,13 +76,25 @@ function Stored({ stored }: { readonly stored: NonNullable<Price['stored']> }) {
   );
 }
 
-function Hold({ hold }: { readonly hold: Held }) {
+function Hold({ hold, stakeSet }: { readonly hold: Held; readonly stakeSet: string }) {
+  const [isAsked, setIsAsked] = useState(false);
+  const [result, setResult] = useState<ConsoleBody<'ActionResult'>>();
+  const mayOperate = useMayOperate();
   return (
     <>
       <Problem
         problem={words.heldWhy(hold.because)}
-        advice={hold.isAccepted ? words.heldAccepted : words.heldDo(hold.usd)}
+        advice={hold.isAccepted ? words.heldAccepted : words.heldDo}
       />
+      {!hold.isAccepted && mayOperate && (
+        <Button variant="outline" color="red" my="xs" onClick={() => setIsAsked(true)}>
+          {words.accept}
+        </Button>
+      )}
+      {result !== undefined && <ActionOutcome result={result} />}
+      {isAsked && (
+        <AcceptDialog stakeSet={stakeSet} onDone={setResult} onClose={() => setIsAsked(false)} />
+      )}
       <Fact name={words.now}>
         <Amount value={hold.usd} unit="USD" /> {hold.source}
       </Fact>

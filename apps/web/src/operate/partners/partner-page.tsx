@@ -84,7 +84,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
       {result !== undefined && <ActionOutcome result={result} />}
       <Card title={words.about}>
         <Fact name={words.standing}>
-          <StandingBadge standing={standing} />
+          <StandingBadge partner={partner} />
         </Fact>
         <Fact name={words.id}>{partner.id}</Fact>
         <Fact name={words.created}>

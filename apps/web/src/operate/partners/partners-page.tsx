@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Partner>[] = [
       </PageLink>
     ),
   },
-  { header: words.columns.standing, cell: ({ standing }) => <StandingBadge standing={standing} /> },
+  { header: words.columns.standing, cell: (partner) => <StandingBadge partner={partner} /> },
   {
     header: words.columns.credentials,
     isNumber: true,

@@ -1,5 +1,7 @@
 import { type ConsoleBody } from '../../api/console-client';
 
+import { plainDecimal } from '../../format/amount';
+
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Change = ConsoleBody<'PartnerChangeDto'>;
 type Callback = NonNullable<Change['callback']>;
@@ -68,7 +70,9 @@ const TEXTS = [
 export function changeOf(before: TermsForm, after: TermsForm): Change {
   const isChanged = (name: keyof TermsForm): boolean => before[name] !== after[name];
   const texts = TEXTS.flatMap((name) =>
-    isChanged(name) && after[name].trim() !== '' ? [[name, after[name].trim()] as const] : [],
+    isChanged(name) && after[name].trim() !== ''
+      ? [[name, plainDecimal(after[name])] as const]
+      : [],
   );
   const callback: Callback = {
     ...Object.fromEntries(texts),

@@ -49,7 +49,8 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
             )}
             <Group>
               <Button
-                variant="default"
+                variant={action.isFinal ? 'outline' : 'default'}
+                {...(action.isFinal && { color: 'red' })}
                 {...WHOLE_LABEL}
                 disabled={!mayOperate || action.unavailable !== null}
                 onClick={() => setAsked({ action, version })}
@@ -84,7 +85,9 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
   const aboveUsd = useApprovalAboveUsd() ?? '0';
   const [given, setGiven] = useState('');
   const [reason, setReason] = useState('');
-  const { action, title, consequence, input, needsApproval } = asked.action;
+  const { action, title, consequence, input, isFinal, needsApproval } = asked.action;
+  // A note says why already.
+  const needsReason = needsApproval || (isFinal && input !== 'note');
   const perform = useMutation({
     mutationFn: () =>
       dataOf(
@@ -93,7 +96,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
           body: {
             ...{ action, version: asked.version },
             ...(input !== null && { given }),
-            ...(needsApproval && { reason }),
+            ...(needsReason && { reason }),
           },
         }),
       ),
@@ -109,7 +112,8 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
     <ConfirmDialog
       title={title}
       consequence={consequence}
-      isReady={(input === null || given.trim() !== '') && (!needsApproval || reason.trim() !== '')}
+      isFinal={isFinal}
+      isReady={(input === null || given.trim() !== '') && (!needsReason || reason.trim() !== '')}
       action={perform}
       onClose={onClose}
     >
@@ -122,12 +126,8 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
           onChange={({ currentTarget: { value } }) => setGiven(value)}
         />
       )}
-      {needsApproval && (
-        <>
-          <Text fw={700}>{texts.approvals.needed(aboveUsd)}</Text>
-          <ReasonField value={reason} onChange={setReason} />
-        </>
-      )}
+      {needsApproval && <Text fw={700}>{texts.approvals.needed(aboveUsd)}</Text>}
+      {needsReason && <ReasonField value={reason} onChange={setReason} />}
     </ConfirmDialog>
   );
 }

@@ -99,6 +99,7 @@ function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
     <ConfirmDialog
       title={words.adopt(seen.length)}
       consequence={consequenceOf('redemption adopt')}
+      isFinal
       second={{ warning: words.warning, sure: words.sure }}
       isReady={!needsReason || reason.trim() !== ''}
       action={adopt}

@@ -41,9 +41,13 @@ export const REDEMPTION_COLUMNS: readonly Column<Redemption>[] = [
   {
     header: words.columns.tokens,
     isNumber: true,
-    cell: ({ tokens }) => <Amount value={tokens} maxFraction={6} />,
+    cell: ({ tokens }) => <Amount value={tokens} />,
   },
-  { header: words.columns.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
+  {
+    header: words.columns.usd,
+    isNumber: true,
+    cell: ({ usd }) => <Amount value={usd} isUsd />,
+  },
   { header: words.columns.since, cell: ({ stateSince }) => <When at={stateSince} /> },
   {
     header: words.columns.partner,

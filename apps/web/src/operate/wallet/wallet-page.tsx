@@ -4,10 +4,12 @@ import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { PageLink } from '../../shared/page-link';
 import { type ConsoleBody, getFrom } from '../../api/console-client';
+import { useNow } from '../../api/server-clock';
 import { Amount } from '../../shared/amount';
 import { Rows } from '../../shared/keyed-table';
 import { Empty, Loaded, Problem, Skeletons } from '../../shared/loaded';
-import { UtcDay, When } from '../../shared/when';
+import { spanText, UtcDay, When } from '../../shared/when';
+import { StatusBadge } from '../../shared/status-badge';
 import { loadPart } from '../../shell/upgrades';
 import { Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
@@ -22,6 +24,8 @@ const BalanceChart = lazy(() => loadPart(() => import('./balance-chart')));
 type History = ConsoleBody<'WalletHistory'>;
 
 const RANGES = ['7', '30', '90', 'all'] as const;
+/** Longer than the time between two blocks of any chain. */
+const OLD_SECONDS = 120;
 type Range = (typeof RANGES)[number];
 const words = texts.wallet;
 
@@ -79,7 +83,7 @@ function Shown({ history }: { readonly history: History }) {
     <>
       <div style={{ maxWidth: 520 }}>
         <Fact name={words.balance}>
-          <Amount value={balance} unit={tokenSymbol} />
+          <Amount value={balance} unit={tokenSymbol} /> <Age indexedUntil={indexedUntil} />
         </Fact>
         <Fact name={words.indexedUntil}>
           <When at={indexedUntil} />
@@ -138,6 +142,13 @@ function Shown({ history }: { readonly history: History }) {
       </div>
     </>
   );
+}
+
+/** Says how old the balance is, if the index is behind. */
+function Age({ indexedUntil }: Pick<History, 'indexedUntil'>) {
+  const seconds = (useNow() - Date.parse(indexedUntil)) / 1000;
+  if (seconds <= OLD_SECONDS) return null;
+  return <StatusBadge tone="warning">{words.old(spanText(seconds))}</StatusBadge>;
 }
 
 function DayCell({ day, isOpen }: History['days'][number]) {

@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: words.state, cell: ({ state }) => <StateBadge state={state} /> },
   { header: words.points, isNumber: true, cell: ({ points }) => <Amount value={points} /> },
   { header: words.tokens, isNumber: true, cell: ({ tokens }) => <Amount value={tokens} /> },
-  { header: words.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
+  { header: words.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} isUsd /> },
 ];
 
 export function WalletRedemptions({ wallet }: { readonly wallet: string }) {

@@ -24,8 +24,7 @@ import { type IndexOptions, verifiedUpTo } from '../index-options.js';
 import { RollBackError } from '../write/index-writer.js';
 import { type RangeRepair, TotalMismatchError } from './range-repair.js';
 import { type SuspectRanges } from './suspect-ranges.js';
-import { type Witness, type WitnessQuestion } from './vouch.js';
-import { type Witnesses } from './witnesses.js';
+import { type Witness, type Witnesses, type WitnessQuestion } from './witnesses.js';
 
 /** Last block of the doubtful events, and the endpoint that reported them. */
 interface DoubtfulEvents {

@@ -16,8 +16,7 @@ import {
 } from '#libs/chain';
 import { type Clock, type Logger } from '#libs/platform';
 import { settleBlock } from './block-settlement.js';
-import { type Witness, type WitnessQuestion } from './vouch.js';
-import { type Witnesses } from './witnesses.js';
+import { type Witness, type Witnesses, type WitnessQuestion } from './witnesses.js';
 
 /** Comparisons of a range before the blocks that still differ are settled one by one. */
 const ROUNDS = 5;

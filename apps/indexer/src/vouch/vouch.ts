@@ -25,25 +25,7 @@ import { joinRanges } from './ranges.js';
 import { type SecondRead } from './second-read.js';
 import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';
 import { type WalletBalances } from './wallet-balances.js';
-import { type Witnesses } from './witnesses.js';
-
-export interface WitnessQuestion {
-  /** Every block of the range is final, so that no reorganisation can affect it. */
-  readonly isFinal: boolean;
-  readonly signal: AbortSignal;
-  /** Whether the second read brings the contract's total. */
-  readonly wantsTotal: boolean;
-  /** The blocks were read from their receipts because logs were missing. They are compared at most once. */
-  readonly isByReceipts: boolean;
-  /** At the chain's head: the sum of all balances in the index, before the range. */
-  readonly indexedTotal?: bigint;
-}
-
-/** Vouches for a range when it was read. */
-export interface Witness {
-  /** @returns the range with what the witness knows about it, and with the blocks that it proves */
-  confirm(range: ReadRange, question: WitnessQuestion): Promise<ReadRange>;
-}
+import { type Witness, type Witnesses, type WitnessQuestion } from './witnesses.js';
 
 /**
  * Bytes of answers fetched ahead of the database, as received; their parsed form is a tenth as large. When the database

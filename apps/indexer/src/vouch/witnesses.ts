@@ -3,6 +3,24 @@ import { MAX_AHEAD_SECONDS } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 
+export interface WitnessQuestion {
+  /** Every block of the range is final, so that no reorganisation can affect it. */
+  readonly isFinal: boolean;
+  readonly signal: AbortSignal;
+  /** Whether the second read brings the contract's total. */
+  readonly wantsTotal: boolean;
+  /** The blocks were read from their receipts because logs were missing. They are compared at most once. */
+  readonly isByReceipts: boolean;
+  /** At the chain's head: the sum of all balances in the index, before the range. */
+  readonly indexedTotal?: bigint;
+}
+
+/** Vouches for a range when it was read. */
+export interface Witness {
+  /** @returns the range with what the witness knows about it, and with the blocks that it proves */
+  confirm(range: ReadRange, question: WitnessQuestion): Promise<ReadRange>;
+}
+
 /** Which witnesses there are, and which of them decides: STAKE_VERIFICATION (docs/decisions/0003). */
 export class Witnesses {
   hasComparedWallets = false;

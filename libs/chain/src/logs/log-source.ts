@@ -1,13 +1,12 @@
 /**
- * Reads the logs of block ranges. Every answer comes with the header of its last block from the same node. Blocks that
- * a bloom or the caller puts in doubt are looked at a second time.
+ * Reads the logs of block ranges, from whichever endpoint answers. Every answer comes with the header of its last block
+ * from the same node.
  */
 import { type Address } from '#libs/domain';
 import {
   AllEndpointsFailedError,
   LogsPrunedError,
   LogsWithheldError,
-  MalformedAnswerError,
   RangeTooLargeError,
   sizeFailureIn,
   sizeRefusalIn,
@@ -17,15 +16,14 @@ import {
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/stake-views.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { EMPTY_BLOOM, type FullHeader, requireNotAhead } from '../shape/header.js';
+import { requireNotAhead } from '../shape/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
-import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
-import { EventDecoder } from './event-decoder.js';
-import { BloomTrust, LogFilter } from './log-filter.js';
 import { findLostLogs } from './lost-logs.js';
-import { type BlockRange, type ReadRange, type RangeReading, toReadRange } from './range-logs.js';
-import { RangeReader, readTip, type TipFacts, type TipQuestion } from './range-reader.js';
-import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
+import { type BlockRange, type Reading, type ReadRange, toReadRange } from './range-logs.js';
+import { type Comparison, type ComparisonQuestion, RangeReader } from './range-reader.js';
+import { SecondLook } from './second-look.js';
+import { EventDecoder, LogFilter } from './stake-logs.js';
+import { readTip, type TipFacts, type TipQuestion } from './tip.js';
 
 export interface LogSourceOptions {
   readonly contracts: readonly Address[];
@@ -71,9 +69,7 @@ const ASKED_AGAIN = 2;
 export class LogSource {
   private readonly filter: LogFilter;
   private readonly reader: RangeReader;
-  private readonly suspects: SuspectBlocks;
-  private readonly blooms = new BloomTrust();
-  private readonly saidRemoved = new Set<string>();
+  private readonly secondLook: SecondLook;
 
   constructor(
     private readonly pool: RpcPool,
@@ -85,7 +81,7 @@ export class LogSource {
       proves,
       keptHeaders,
     });
-    this.suspects = new SuspectBlocks(pool, this.filter);
+    this.secondLook = new SecondLook(pool, this.filter);
   }
 
   /** The names of all endpoints, in order of preference. */
@@ -133,9 +129,9 @@ export class LogSource {
         const told = { endpoint, latest, finalised, total };
         if (headers.length === 0) return { ...told, answer: undefined };
         const range = { from: question.head.number + 1n, to: latest.number };
-        const read = this.reader.read(logs, { session, range, headers });
-        const reading = { ...read, headers, bytes };
-        await this.verify(session, range, { reading, asked });
+        const blocks = this.reader.read(logs, { session, range, headers });
+        const reading = { list: logs, blocks, headers, bytes };
+        await this.secondLook.check(session, range, { reading, asked });
         return { ...told, answer: toReadRange(range, endpoint, reading) };
       },
       { avoid: options.avoid, signal: options.signal },
@@ -154,7 +150,7 @@ export class LogSource {
   ): Promise<Comparison> {
     try {
       return await this.pool.run(async (session) => {
-        const comparison = await compareRange(session, answer, this.reader, options);
+        const comparison = await this.reader.compare(session, answer, options);
         const [differing] = comparison.differing;
         if (differing !== undefined) await this.requireBothLogs(session, answer, differing);
         return comparison;
@@ -224,7 +220,7 @@ export class LogSource {
         asked.by === 'receipts'
           ? await this.reader.readByReceipts(session, range)
           : await this.readByLogs(session, range, asked);
-      if (asked.by !== 'receipts') await this.verify(session, range, { reading, asked });
+      if (asked.by !== 'receipts') await this.secondLook.check(session, range, { reading, asked });
       const answer = toReadRange(range, session.endpoint, reading);
       requireNotAhead(answer.head, asked.latestSeconds, session);
       return answer;
@@ -242,92 +238,13 @@ export class LogSource {
     session: RpcSession,
     range: BlockRange,
     asked: FetchOptions,
-  ): Promise<RangeReading> {
+  ): Promise<Reading> {
     const reading = await this.reader.readByLogs(session, range, asked);
-    const isEnough = !reading.isNull || asked.isVouchedFor === true || asked.headers !== 'events';
+    const isEnough =
+      !reading.list.isNull || asked.isVouchedFor === true || asked.headers !== 'events';
     // Only the headers of all blocks can show that there are no logs.
     return isEnough
       ? reading
       : this.reader.readByLogs(session, range, { ...asked, headers: 'all' });
   }
-
-  /** @throws MalformedAnswerError where null in place of the logs may hide some */
-  private requireNoLogs(
-    session: RpcSession,
-    { from, to }: BlockRange,
-    { headers, isNull }: RangeReading,
-  ): void {
-    const isEmpty = ({ transactions, logsBloom }: FullHeader): boolean =>
-      this.blooms.isFilled || (transactions === 0 && logsBloom === EMPTY_BLOOM);
-    if (!isNull || headers.every(isEmpty)) return;
-    const what = `answered null in place of the logs of blocks ${from.toString()} to ${to.toString()}, and nothing shows that there are none`;
-    throw new MalformedAnswerError(what, session);
-  }
-
-  private async verify(
-    session: RpcSession,
-    range: BlockRange,
-    { reading, asked }: { readonly reading: RangeReading; readonly asked: FetchOptions },
-  ): Promise<void> {
-    const { headers, blocks, events } = reading;
-    const busy = new Set(blocks.map(({ number }) => number));
-    if (this.blooms.recordBlooms(headers, busy)) {
-      this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
-    }
-    if (reading.removed > 0) this.warnRemoved(session, reading.removed);
-    if (asked.isVouchedFor !== true) this.requireNoLogs(session, range, reading);
-    const isAll = asked.headers !== 'events' || reading.isNull;
-    const looksAtBlooms = isAll && this.blooms.isUseful;
-    const hints = looksAtBlooms ? this.hinted(reading) : [];
-    const suspects = asked.recheckEventBlocks ? withBusy(reading, hints) : hints;
-    if (suspects.length > 0) await this.suspects.verify(session, suspects, asked);
-    if (looksAtBlooms && this.blooms.recordHints(headers.length, hints.length)) {
-      this.pool.warn(session.endpoint, 'BLOOMS_WORTHLESS', BLOOMS_WORTHLESS);
-    }
-    const head = headers.at(-1);
-    const hasTransactions = headers.some((header) => header.transactions > 0);
-    const unseen = isAll && events === 0 && hasTransactions;
-    if (unseen && head && !this.blooms.isFilled) {
-      await this.suspects.verifyEmpty(session, range, { ...asked, head });
-    }
-  }
-
-  /** Warns once for each endpoint, because such an endpoint may send removed logs with every answer. */
-  private warnRemoved({ endpoint }: RpcSession, removed: number): void {
-    if (this.saidRemoved.has(endpoint)) return;
-    this.saidRemoved.add(endpoint);
-    const what = `The answer to eth_getLogs has ${removed} logs of replaced blocks, marked as removed. They are left out`;
-    this.pool.warn(endpoint, 'LOGS_REMOVED', what);
-  }
-
-  /** Blocks whose bloom hints at events that the answer lacks, or denies events that the answer has. */
-  private hinted({ headers, blocks, denied }: RangeReading): SuspectBlock[] {
-    const byNumber = new Map(blocks.map((block) => [block.number, block]));
-    return headers.flatMap((header) => {
-      const number = Number(header.number);
-      const block = byNumber.get(number);
-      const isHint = denied.has(number) || this.filter.isSuspect(header.logsBloom, block?.seen);
-      return isHint ? [{ header, logs: block?.logs ?? 0 }] : [];
-    });
-  }
 }
-
-/** The hinted blocks, and all other blocks with events. */
-function withBusy(
-  { headers, blocks }: RangeReading,
-  hints: readonly SuspectBlock[],
-): readonly SuspectBlock[] {
-  const hinted = new Set(hints.map(({ header }) => Number(header.number)));
-  const logs = new Map(blocks.map((block) => [block.number, block.logs]));
-  const busy = headers.flatMap((header) => {
-    const count = logs.get(Number(header.number));
-    const isNew = count !== undefined && !hinted.has(Number(header.number));
-    return isNew ? [{ header, logs: count }] : [];
-  });
-  return [...hints, ...busy];
-}
-
-const BLOOMS_ABSENT =
-  'This chain does not fill the blooms of its blocks: empty ranges are confirmed by a second endpoint where there is one';
-const BLOOMS_WORTHLESS =
-  'The blooms of this chain speak of events that are not there: they are not looked at any more';

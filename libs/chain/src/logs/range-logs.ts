@@ -1,6 +1,6 @@
 /**
  * Checks the logs of one answer against the range and the headers, converts them to effects block by block, and builds
- * the answer.
+ * the range as it was read.
  */
 import {
   type BlockDeltas,
@@ -14,14 +14,38 @@ import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
 import { type FullHeader, plainHeader, refOf } from '../shape/header.js';
 import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../shape/hex.js';
-import { type EventDecoder } from './event-decoder.js';
-import { type LogFilter } from './log-filter.js';
-import { type LogList } from './log-list.js';
+import { type EventDecoder, type LogFilter } from './stake-logs.js';
 
 /** Blocks `from` to `to`, both included. */
 export interface BlockRange {
   readonly from: bigint;
   readonly to: bigint;
+}
+
+/** The result of eth_getLogs, before the entries are checked: the forms that nodes in the field give it. */
+export interface LogList {
+  /** Not checked. */
+  readonly logs: readonly unknown[];
+  /** Entries with `removed: true`: logs of blocks that the chain has replaced. They are no logs of the chain. */
+  readonly removed: readonly Record<string, unknown>[];
+  /** Whether the node answered null. It counts as an empty list only if something else vouches for that. */
+  readonly isNull: boolean;
+}
+
+const NONE: readonly Record<string, unknown>[] = [];
+
+/** @throws MalformedAnswerError */
+export function parseLogList(value: unknown, at: AtEndpoint): LogList {
+  if (value === null) return { logs: NONE, removed: NONE, isNull: true };
+  if (!Array.isArray(value)) throw new MalformedAnswerError('the logs are not a list', at);
+  const all = value as readonly unknown[];
+  const removed = all.filter(isRemoved);
+  const logs = removed.length === 0 ? all : all.filter((log) => !isRemoved(log));
+  return { logs, removed, isNull: false };
+}
+
+function isRemoved(log: unknown): log is Record<string, unknown> {
+  return isRecord(log) && log['removed'] === true;
 }
 
 export interface BlockLogs {
@@ -36,22 +60,14 @@ export interface BlockLogs {
   readonly seen: Set<string>;
 }
 
-export interface RangeLogs {
-  /** Ascending. */
-  readonly blocks: BlockLogs[];
-  readonly events: number;
-  /** Numbers of blocks whose bloom denies logs of the answer. */
-  readonly denied: ReadonlySet<number>;
-  /** How many entries the node marked as removed; they do not count. */
-  readonly removed: number;
-  /** The node answered null in place of an empty list. */
-  readonly isNull: boolean;
-}
-
-export interface RangeReading extends RangeLogs {
+/** What one node answered about a range. */
+export interface Reading {
+  readonly list: LogList;
+  /** The blocks of the logs, ascending. */
+  readonly blocks: readonly BlockLogs[];
   /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
-  /** The contracts' total at the end of the range, where it was asked for and answered. */
+  /** The contracts' total at the end of the range, if it was asked for and answered. */
   readonly total?: bigint | undefined;
   readonly bytes: number;
 }
@@ -108,16 +124,10 @@ interface RangeLogsContext extends AtEndpoint {
  * at the place of another one is refused.
  * @throws MalformedAnswerError, EventMismatchError
  */
-export function readRangeLogs(list: LogList, context: RangeLogsContext): RangeLogs {
+export function readRangeLogs(list: LogList, context: RangeLogsContext): BlockLogs[] {
   const { blocks } = readInOrder(list.logs, context);
   requireReplaced(list.removed, blocks, context);
-  const denied = new Set<number>();
-  for (const { number, seen } of blocks) {
-    const bloom = context.headers.get(number)?.logsBloom;
-    if (bloom !== undefined && !isInBloom(bloom, seen, context.filter)) denied.add(number);
-  }
-  const { removed, isNull } = list;
-  return { blocks, events: list.logs.length, denied, removed: removed.length, isNull };
+  return blocks;
 }
 
 function readInOrder(logs: readonly unknown[], context: RangeLogsContext): LogCursor {
@@ -294,16 +304,6 @@ function timeHint(value: unknown, { to, headers }: RangeLogsContext): number | u
   return seconds !== undefined && seconds > 0 && seconds <= latest ? seconds : undefined;
 }
 
-function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter): boolean {
-  const addresses = filter.addresses.filter((address) => seen.has(address));
-  const topics = filter.topics.filter((topic) => seen.has(topic));
-  const address = addresses[0] ?? '';
-  return (
-    addresses.every((item) => filter.inBloom(bloom, item, topics[0] ?? '')) &&
-    topics.every((item) => filter.inBloom(bloom, address, item))
-  );
-}
-
 function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError {
   return new MalformedAnswerError(what, { endpoint });
 }
@@ -311,7 +311,7 @@ function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError
 export function toReadRange(
   { from, to }: BlockRange,
   endpoint: string,
-  { headers, blocks: read, total, events, bytes }: RangeReading,
+  { list, headers, blocks: read, total, bytes }: Reading,
 ): ReadRange {
   const head = lastOf(headers);
   const blocks = read
@@ -334,7 +334,7 @@ export function toReadRange(
     totals: total === undefined ? [] : [{ block: head, total, endpoint }],
     confirmedBy: undefined,
     burnt: read.reduce((sum, { burnt }) => sum + burnt, 0n),
-    events,
+    events: list.logs.length,
     bytes,
   };
 }

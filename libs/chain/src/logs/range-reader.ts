@@ -1,11 +1,10 @@
-/**
- * Reads logs and headers from one endpoint, of a range or at the chain's tip. The log source checks what they prove
- * together.
- */
+/** Reads logs and headers of a range from one node, or compares a range that another node gave. */
 import { LRUCache } from 'lru-cache';
-import { type BlockHash, type BlockRef } from '#libs/domain';
+import { type BlockDeltas, type BlockHash, type BlockHeader } from '#libs/domain';
 import {
+  AnswersDifferError,
   MalformedAnswerError,
+  NodeBehindError,
   RangeTooLargeError,
   type RpcError,
   RpcRefusedError,
@@ -19,23 +18,50 @@ import {
   fetchHeaders,
   type FullHeader,
   headerCall,
-  parseTagged,
+  parseHeader,
   readHeaders,
   requireChain,
+  requireNotAhead,
   tagCall,
 } from '../shape/header.js';
 import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
-import { type EventDecoder } from './event-decoder.js';
-import { type LogFilter } from './log-filter.js';
-import { type LogList, parseLogList } from './log-list.js';
-import { type BlockRange, type RangeLogs, type RangeReading, readRangeLogs } from './range-logs.js';
+import { providerOf } from '../rpc/endpoint-urls.js';
+import {
+  type BlockLogs,
+  type BlockRange,
+  type LogList,
+  parseLogList,
+  type Reading,
+  readRangeLogs,
+  type ReadRange,
+} from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
+import { type EventDecoder, type LogFilter } from './stake-logs.js';
 
 interface ReadingOptions {
   /** The headers to read: of every block, or of the last block and the blocks with events. */
   readonly headers?: 'all' | 'events';
   /** The contracts' total, read by the number of the last block: for ranges in which nothing can be reorganised. */
   readonly total?: TotalCalls | undefined;
+}
+
+export interface ComparisonQuestion {
+  /** Also read: the contracts' total at the end of the range. */
+  readonly total?: TotalCalls | undefined;
+  /** Also read: the newest block that is final by this tag. */
+  readonly tag?: 'finalized' | 'safe' | undefined;
+  /** The latest time of a block that is believed, Unix seconds. */
+  readonly latestSeconds?: number | undefined;
+}
+
+/** The statement of another node about a range, with the same block at its end. */
+export interface Comparison {
+  readonly endpoint: string;
+  /** Blocks whose effects or times differ, ascending. */
+  readonly differing: readonly bigint[];
+  /** Undefined where it was not asked for, or not answered. */
+  readonly total: bigint | undefined;
+  readonly finalised: BlockHeader | undefined;
 }
 
 /**
@@ -74,7 +100,7 @@ export class RangeReader {
     session: RpcSession,
     range: BlockRange,
     { headers: headersOf, total }: ReadingOptions,
-  ): Promise<RangeReading> {
+  ): Promise<Reading> {
     const isAll = headersOf !== 'events' || this.isDense(range, session);
     const numbers = isAll ? lastFirst(range) : [range.to];
     const answer = await this.ask(session, range, [
@@ -90,12 +116,13 @@ export class RangeReader {
       requireChain(headers, session);
       bytes += more.bytes;
     }
-    const read = this.read(logs, { session, range, headers });
+    const blocks = this.read(logs, { session, range, headers });
     if (headersOf === 'events') {
       if (isAll) this.keep(session, headers);
-      this.density = read.blocks.length / (Number(range.to - range.from) + 1);
+      this.density = blocks.length / (Number(range.to - range.from) + 1);
     }
-    return { ...read, headers, total: total?.sumOf(others.slice(numbers.length)), bytes };
+    const sum = total?.sumOf(others.slice(numbers.length));
+    return { list: logs, blocks, headers, total: sum, bytes };
   }
 
   /**
@@ -103,7 +130,7 @@ export class RangeReader {
    * The logs of one block that a node does not answer at once are read in parts.
    * @throws the errors of the calls; TransportError where one block is too large in any way of reading it
    */
-  async ask(
+  private async ask(
     session: RpcSession,
     range: BlockRange,
     beside: readonly RpcCall[],
@@ -115,6 +142,40 @@ export class RangeReader {
       if (from < to || !isAboutSize(error)) throw error;
       return this.askInParts(session, range, { beside, error });
     }
+  }
+
+  /**
+   * Compares a range with what this node answers. Makes one request, and another one for headers if logs have no times
+   * and the range does not prove them, or have other times than the range.
+   * @throws NodeBehindError if the node has another block at the end of the range, or none yet; AnswersDifferError if it
+   * dates that block otherwise
+   */
+  async compare(
+    session: RpcSession,
+    range: ReadRange,
+    { total, tag, latestSeconds }: ComparisonQuestion,
+  ): Promise<Comparison> {
+    const { logs, others } = await this.ask(session, range, [
+      headerCall(range.to),
+      ...(tag === undefined ? [] : [tagCall(tag)]),
+      ...(total?.at(toQuantity(range.to)) ?? []),
+    ]);
+    const [last, final] = others;
+    const headers = readHeaders([range.to], last ? [last] : [], session);
+    for (const header of headers) {
+      requireNotAhead(header, latestSeconds, session);
+      requireSame(header, range, session);
+    }
+    const blocks = this.read(logs, { session, range, headers });
+    adoptTimes(session, range, blocks);
+    forgetOtherTimes(range, blocks);
+    await readTimes(session, blocks);
+    return {
+      endpoint: session.endpoint,
+      differing: differingBlocks(range.blocks, blocks),
+      total: total?.sumOf(others.slice(tag === undefined ? 1 : 2)),
+      finalised: tag && parseHeader(valueOf(final), session),
+    };
   }
 
   private async askInParts(
@@ -141,9 +202,10 @@ export class RangeReader {
   }
 
   /** Reads the logs of a range from the receipts of every block. */
-  async readByReceipts(session: RpcSession, range: BlockRange): Promise<RangeReading> {
+  async readByReceipts(session: RpcSession, range: BlockRange): Promise<Reading> {
     const { logs, headers, bytes } = await this.receiptsOf(session, lastFirst(range));
-    return { ...this.read(logs, { session, range, headers }), headers, bytes };
+    const blocks = this.read(logs, { session, range, headers });
+    return { list: logs, blocks, headers, bytes };
   }
 
   private async receiptsOf(
@@ -168,7 +230,7 @@ export class RangeReader {
       readonly range: BlockRange;
       readonly headers: readonly FullHeader[];
     },
-  ): RangeLogs {
+  ): BlockLogs[] {
     const { filter, decoder } = this;
     return readRangeLogs(logs, {
       endpoint: at.session.endpoint,
@@ -283,84 +345,100 @@ function isWithin(log: Record<string, unknown>, { from, to }: BlockRange): boole
   return number !== undefined && number >= from && number <= to;
 }
 
-export interface TipQuestion {
-  readonly head: BlockRef;
-  /** The tag of the newest final block; undefined where finality is a depth. */
-  readonly tag: 'finalized' | 'safe' | undefined;
-  readonly total: TotalCalls | undefined;
-}
-
-export interface TipFacts {
-  readonly latest: FullHeader;
-  readonly finalised: FullHeader | undefined;
-  /** At the node's newest block, which may be newer than `latest`. */
-  readonly total: bigint | undefined;
-}
-
-interface TipReading extends TipFacts {
-  /**
-   * Headers of the blocks after the head, ascending; empty where there are none, or too many to be read in this way.
-   */
-  readonly headers: readonly FullHeader[];
-  readonly logs: LogList;
-  readonly bytes: number;
-}
-
-/** Most blocks that are read in this way. Where more are missing, ranges are read instead. */
-const MOST_BLOCKS = 64n;
-
-/**
- * Reads what is new at the chain's tip in one request: the logs after a known block, the newest block, the newest final
- * block, and the contracts' total. A second request reads headers where several blocks are new.
- * @throws MalformedAnswerError, NodeBehindError, and the errors of the calls that matter
- */
-export async function readTip(
+function requireSame(
+  header: FullHeader,
+  { head, endpoint: first }: ReadRange,
   session: RpcSession,
-  filter: LogFilter,
-  { head, tag, total }: TipQuestion,
-): Promise<TipReading> {
-  const logsCall = { method: 'eth_getLogs', params: [filter.from(head.number + 1n)] };
-  const blocks = ['latest', ...(tag === undefined ? [] : [tag])];
-  const answer = await session.batch([
-    logsCall,
-    ...blocks.map(tagCall),
-    ...(total?.at('latest') ?? []),
-  ]);
-  const [logs, newest, ...others] = answer.results;
-  const latest = parseTagged(valueOf(newest), 'latest', session);
-  const reading = {
-    latest,
-    finalised: tag && parseTagged(valueOf(others[0]), tag, session),
-    total: total?.sumOf(answer.results.slice(1 + blocks.length)),
-    bytes: answer.bytes,
-  };
-  const missing = latest.number - head.number;
-  // A node may refuse logs from a block on that it does not have yet, so the logs are not looked at.
-  if (missing <= 0n || missing > MOST_BLOCKS) {
-    return { ...reading, headers: [], logs: parseLogList([], session) };
+): void {
+  const block = `block ${header.number.toString()}`;
+  if (header.hash !== head.hash) {
+    throw new NodeBehindError(`has ${block} as ${header.hash}, ${first} as ${head.hash}`, session);
   }
-  const numbers = Array.from(
-    { length: Number(missing) - 1 },
-    (_, index) => head.number + 1n + BigInt(index),
-  );
-  const between = await fetchHeaders(session, numbers);
-  const headers = [...between.headers, latest];
-  requireChain(headers, session);
-  return {
-    ...reading,
-    headers,
-    logs: upTo(parseLogList(valueOf(logs), session), latest),
-    bytes: reading.bytes + between.bytes,
-  };
+  if (header.timestampSeconds !== head.timestampSeconds) {
+    const what = `dates ${block} ${header.timestampSeconds} (Unix seconds), ${first} dates it ${head.timestampSeconds}`;
+    throw new AnswersDifferError(what, session);
+  }
 }
 
 /**
- * Drops the logs above `latest`. A block may arrive between two calls of one request; its logs are read the next time.
+ * Completes the times of blocks. Many nodes put the time into each log. Otherwise the time in the answer counts, where
+ * the block's header proves it, or where the answer is from the same provider.
  */
-function upTo(list: LogList, latest: FullHeader): LogList {
-  const isLater = (log: unknown): boolean => {
-    const number = isRecord(log) ? quantity(log['blockNumber']) : undefined;
-    return number !== undefined && number > latest.number;
-  };
-  return { ...list, logs: list.logs.filter((log) => !isLater(log)) };
+function adoptTimes(
+  { endpoint }: RpcSession,
+  range: ReadRange,
+  blocks: readonly BlockLogs[],
+): void {
+  if (!range.isProven && providerOf(range.endpoint) !== providerOf(endpoint)) return;
+  const known = new Map(range.headers.map((header) => [Number(header.number), header]));
+  for (const block of blocks) {
+    const header = known.get(block.number);
+    if (header?.hash === block.hash) block.timestampSeconds ??= header.timestampSeconds;
+  }
+}
+
+/** Forgets the times of logs that contradict the answer: they are hints, and the header decides. */
+function forgetOtherTimes(range: ReadRange, blocks: readonly BlockLogs[]): void {
+  const known = new Map(
+    range.blocks.map(({ blockNumber, timestampSeconds }) => [
+      Number(blockNumber),
+      timestampSeconds,
+    ]),
+  );
+  for (const block of blocks) {
+    const told = known.get(block.number);
+    if (told !== undefined && told !== block.timestampSeconds) block.timestampSeconds = undefined;
+  }
+}
+
+/** Reads the headers of this node for the blocks that still have no time. */
+async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Promise<void> {
+  const untimed = blocks.filter(({ timestampSeconds }) => timestampSeconds === undefined);
+  if (untimed.length === 0) return;
+  const numbers = untimed.map(({ number }) => BigInt(number));
+  const { headers } = await fetchHeaders(session, numbers);
+  for (const [index, block] of untimed.entries()) {
+    const header = headers[index];
+    if (header?.hash !== block.hash) {
+      const what = `the logs of block ${block.number} are from another fork than its header`;
+      throw new MalformedAnswerError(what, session);
+    }
+    block.timestampSeconds = header.timestampSeconds;
+  }
+}
+
+/**
+ * The blocks whose effects or times differ between two answers about the same blocks of one chain.
+ * @returns ascending
+ */
+function differingBlocks(answer: readonly BlockDeltas[], other: readonly BlockLogs[]): bigint[] {
+  const effects = new Map<bigint, BlockDeltas>();
+  for (const block of answer) effects.set(block.blockNumber, block);
+  const differing: bigint[] = [];
+  for (const { number, deltas, timestampSeconds } of other) {
+    const mine = effects.get(BigInt(number));
+    effects.delete(BigInt(number));
+    const isOtherTime = mine !== undefined && mine.timestampSeconds !== timestampSeconds;
+    if (isOtherTime || !isSame(mine?.deltas ?? [], deltas)) differing.push(BigInt(number));
+  }
+  // Blocks that the other answer lacks.
+  for (const [number, { deltas }] of effects) if (deltas.length > 0) differing.push(number);
+  return differing.sort((a, b) => (a < b ? -1 : 1));
+}
+
+function isSame(one: BlockDeltas['deltas'], other: BlockDeltas['deltas']): boolean {
+  if (one.length !== other.length) return false;
+  const isInOrder = one.every(({ wallet, amount }, index) => {
+    const delta = other[index];
+    return delta?.wallet === wallet && delta.amount === amount;
+  });
+  // Nodes number the logs of a block in their own ways, and their order changes no balance at its end.
+  return isInOrder || sortedText(one) === sortedText(other);
+}
+
+function sortedText(deltas: BlockDeltas['deltas']): string {
+  return deltas
+    .map(({ wallet, amount }) => `${wallet} ${amount}`)
+    .sort()
+    .join();
 }

@@ -7,7 +7,8 @@ import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
 import { bytes, hash, type Hex, isRecord, toQuantity } from '../shape/hex.js';
-import { bloomBits, type BloomBits, bloomOf, isWithin, type LogFilter } from './log-filter.js';
+import { bloomBits, type BloomBits, bloomOf, isWithin } from './blooms.js';
+import { type LogFilter } from './stake-logs.js';
 
 interface ReceiptLogs {
   /** Our logs as received, in order; they are checked later, as those of eth_getLogs. */

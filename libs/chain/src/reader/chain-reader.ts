@@ -8,7 +8,7 @@ import {
   unlessRpcFails,
 } from '../errors/rpc.errors.js';
 import { findLostLogs } from '../logs/lost-logs.js';
-import { parseLogList } from '../logs/log-list.js';
+import { parseLogList } from '../logs/range-logs.js';
 import { countProviders, OUTAGE_PATIENCE_MS, providerOf } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';

@@ -1,88 +1,8 @@
-/** Which logs are ours, what the bloom of a block says about them, and how reliable the blooms of a chain are. */
+/** What the bloom of a block says about our logs, and how reliable the blooms of a chain are. */
 import { keccak256 } from 'viem/utils';
-import { type Address } from '#libs/domain';
-import { type StakeEventSpec } from '../events/stake-event.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
-import { type Hex, toQuantity } from '../shape/hex.js';
-
-export class LogFilter {
-  readonly topics: readonly string[];
-  private readonly addressBits: ReadonlyMap<string, BloomBits>;
-  private readonly topicBits: ReadonlyMap<string, BloomBits>;
-
-  constructor(
-    readonly addresses: readonly Address[],
-    events: readonly StakeEventSpec[],
-  ) {
-    this.topics = [...new Set(events.map((event) => event.topic0))];
-    const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as Hex)];
-    this.addressBits = new Map(addresses.map(bits));
-    this.topicBits = new Map(this.topics.map(bits));
-  }
-
-  forRange(from: bigint, to: bigint): Record<string, unknown> {
-    return { fromBlock: toQuantity(from), toBlock: toQuantity(to), ...this.what() };
-  }
-
-  /**
-   * Parameters of eth_getLogs that give the logs of a range together, each fewer: by event, then by event and contract.
-   * Empty where there is one event of one contract.
-   */
-  partsOf(from: bigint, to: bigint): Record<string, unknown>[][] {
-    const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
-    const byTopic = this.topics.map((topic) => ({ ...this.what(), topics: [[topic]] }));
-    const byContract = byTopic.flatMap((one) =>
-      this.addresses.map((address) => ({ ...one, address })),
-    );
-    return [byTopic, byContract]
-      .filter((parts, level) => parts.length > (level === 0 ? 1 : byTopic.length))
-      .map((parts) => parts.map((part) => ({ ...range, ...part })));
-  }
-
-  /** The parameter of eth_getLogs for a block and all later blocks that the node has. */
-  from(first: bigint): Record<string, unknown> {
-    return { fromBlock: toQuantity(first), toBlock: 'latest', ...this.what() };
-  }
-
-  /**
-   * The parameter of eth_getLogs for one block; a node that does not know the block answers with an error (EIP-234).
-   */
-  forBlock(blockHash: string): Record<string, unknown> {
-    return { blockHash, ...this.what() };
-  }
-
-  isOurs(address: string, topic0: string): boolean {
-    return this.addressBits.has(address) && this.topicBits.has(topic0);
-  }
-
-  inBloom(bloom: string, address: string, topic0: string): boolean {
-    const addressBits = this.addressBits.get(address);
-    const topicBits = this.topicBits.get(topic0);
-    if (!addressBits || !topicBits) return false;
-    return mayContain(bloom, addressBits) && mayContain(bloom, topicBits);
-  }
-
-  /**
-   * Whether a block's bloom hints at one of our events that the block's logs do not account for. An address and a topic
-   * that both occur in logs of the block explain their own bits.
-   * @param seen addresses and topics of the logs that we have of the block
-   */
-  isSuspect(bloom: string, seen: ReadonlySet<string> | undefined): boolean {
-    for (const [address, addressBits] of this.addressBits) {
-      if (!mayContain(bloom, addressBits)) continue;
-      for (const [topic, topicBits] of this.topicBits) {
-        if (seen?.has(address) && seen.has(topic)) continue;
-        if (mayContain(bloom, topicBits)) return true;
-      }
-    }
-    return false;
-  }
-
-  private what(): Record<string, unknown> {
-    const address = this.addresses.length === 1 ? this.addresses[0] : this.addresses;
-    return { address, topics: [this.topics] };
-  }
-}
+import { type Hex } from '../shape/hex.js';
+import { type LogFilter } from './stake-logs.js';
 
 /**
  * The three bits that an address or a topic sets in a block's 2048-bit bloom (Ethereum Yellow Paper, section 4.3.1), as
@@ -143,18 +63,54 @@ const JUDGED_AFTER = 64;
 const WORTHLESS_SHARE = 0.5;
 
 /**
- * How reliable this chain's blooms are. A bloom is a hint: one that hints at events that the logs lack, or denies
- * events that the logs have, asks for a second look. A chain that fills its blooms with ones would ask for a second
- * look at every block.
+ * What the blooms of a chain say about our logs, and how reliable they are. A bloom is a hint: one that hints at events
+ * that the logs lack, or denies events that the logs have, asks for a second look. A chain that fills its blooms with
+ * ones would ask for a second look at every block.
  *
  * States: unknown -> filled (a bloom that is not zero was seen); absent (a log came from a block with a zero bloom);
  * worthless (most hints were refuted). Absent and worthless are final: an empty answer is then confirmed in another
  * way.
  */
-export class BloomTrust {
+export class Blooms {
   private state: 'unknown' | 'filled' | 'absent' | 'worthless' = 'unknown';
   private looked = 0;
   private refuted = 0;
+  private readonly addressBits: ReadonlyMap<string, BloomBits>;
+  private readonly topicBits: ReadonlyMap<string, BloomBits>;
+
+  constructor({ addresses, topics }: LogFilter) {
+    const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as Hex)];
+    this.addressBits = new Map(addresses.map(bits));
+    this.topicBits = new Map(topics.map(bits));
+  }
+
+  /**
+   * Whether a block's bloom hints at one of our events that the block's logs do not account for, or denies a log. An
+   * address and a topic that both occur in logs of the block explain their own bits.
+   * @param seen addresses and topics of the logs that we have of the block
+   */
+  isSuspect(bloom: string, seen: ReadonlySet<string> | undefined): boolean {
+    return (seen !== undefined && this.denies(bloom, seen)) || this.hints(bloom, seen);
+  }
+
+  private hints(bloom: string, seen: ReadonlySet<string> | undefined): boolean {
+    for (const [address, addressBits] of this.addressBits) {
+      if (!mayContain(bloom, addressBits)) continue;
+      for (const [topic, topicBits] of this.topicBits) {
+        if (seen?.has(address) && seen.has(topic)) continue;
+        if (mayContain(bloom, topicBits)) return true;
+      }
+    }
+    return false;
+  }
+
+  private denies(bloom: string, seen: ReadonlySet<string>): boolean {
+    for (const item of seen) {
+      const bits = this.addressBits.get(item) ?? this.topicBits.get(item);
+      if (bits && !mayContain(bloom, bits)) return true;
+    }
+    return false;
+  }
 
   get isUseful(): boolean {
     return this.state === 'unknown' || this.state === 'filled';

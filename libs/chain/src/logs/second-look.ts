@@ -1,10 +1,12 @@
 /**
- * A second look at blocks: counts our logs in these blocks from another source than the answer in doubt. The sources
- * are another endpoint, the receipts of the same endpoint, and the same request again, in this order.
+ * A second look at an answer that may lack logs, by its blooms or because the caller asks for it: counts our logs in the
+ * blocks in doubt from another source. The sources are another endpoint, the receipts of the same endpoint, and the same
+ * request again, in this order.
  */
 import {
   AnswersDifferError,
   LogsWithheldError,
+  MalformedAnswerError,
   NodeBehindError,
   RangeTooLargeError,
   RpcRefusedError,
@@ -12,32 +14,100 @@ import {
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
+import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
 import { hash, isRecord, quantity } from '../shape/hex.js';
-import { type LogFilter } from './log-filter.js';
-import { type LogList, parseLogList } from './log-list.js';
-import { type BlockRange } from './range-logs.js';
+import { Blooms } from './blooms.js';
+import { type BlockRange, type LogList, parseLogList, type Reading } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
+import { type LogFilter } from './stake-logs.js';
 
-export interface SuspectBlock {
+interface SuspectBlock {
   readonly header: FullHeader;
   readonly logs: number;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
+  /** The headers that were asked for; default: all. */
+  readonly headers?: 'all' | 'events' | undefined;
+  /** Whether blocks with events are looked at in any case. */
+  readonly recheckEventBlocks?: boolean | undefined;
   /** Whether something else vouches for the events: a total, balances, or another provider. */
   readonly isVouchedFor?: boolean | undefined;
   readonly avoid?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export class SuspectBlocks {
+export class SecondLook {
+  private readonly blooms: Blooms;
   private saidUnexplained = false;
+  private readonly saidRemoved = new Set<string>();
 
   constructor(
     private readonly pool: RpcPool,
     private readonly filter: LogFilter,
-  ) {}
+  ) {
+    this.blooms = new Blooms(filter);
+  }
+
+  /** @throws LogsWithheldError, AnswersDifferError, MalformedAnswerError, NodeBehindError */
+  async check(
+    session: RpcSession,
+    range: BlockRange,
+    { reading, asked }: { readonly reading: Reading; readonly asked: CheckOptions },
+  ): Promise<void> {
+    const { headers, blocks, list } = reading;
+    const busy = new Set(blocks.map(({ number }) => number));
+    if (this.blooms.recordBlooms(headers, busy)) {
+      this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
+    }
+    if (list.removed.length > 0) this.warnRemoved(session, list.removed.length);
+    if (asked.isVouchedFor !== true) this.requireNoLogs(session, range, reading);
+    const isAll = asked.headers !== 'events' || list.isNull;
+    const looksAtBlooms = isAll && this.blooms.isUseful;
+    const hints = looksAtBlooms ? this.hinted(reading) : [];
+    const suspects = asked.recheckEventBlocks ? withBusy(reading, hints) : hints;
+    if (suspects.length > 0) await this.verify(session, suspects, asked);
+    if (looksAtBlooms && this.blooms.recordHints(headers.length, hints.length)) {
+      this.pool.warn(session.endpoint, 'BLOOMS_WORTHLESS', BLOOMS_WORTHLESS);
+    }
+    const head = headers.at(-1);
+    const hasTransactions = headers.some((header) => header.transactions > 0);
+    const unseen = isAll && list.logs.length === 0 && hasTransactions;
+    if (unseen && head && !this.blooms.isFilled) {
+      await this.verifyEmpty(session, range, { ...asked, head });
+    }
+  }
+
+  /** Warns once for each endpoint, because such an endpoint may send removed logs with every answer. */
+  private warnRemoved({ endpoint }: RpcSession, removed: number): void {
+    if (this.saidRemoved.has(endpoint)) return;
+    this.saidRemoved.add(endpoint);
+    const what = `The answer to eth_getLogs has ${removed} logs of replaced blocks, marked as removed. They are left out`;
+    this.pool.warn(endpoint, 'LOGS_REMOVED', what);
+  }
+
+  /** Blocks whose bloom hints at events that the answer lacks, or denies events that the answer has. */
+  private hinted({ headers, blocks }: Reading): SuspectBlock[] {
+    const byNumber = new Map(blocks.map((block) => [block.number, block]));
+    return headers.flatMap((header) => {
+      const block = byNumber.get(Number(header.number));
+      const isHint = this.blooms.isSuspect(header.logsBloom, block?.seen);
+      return isHint ? [{ header, logs: block?.logs ?? 0 }] : [];
+    });
+  }
+
+  /** @throws MalformedAnswerError if null in place of the logs may hide some */
+  private requireNoLogs(
+    session: RpcSession,
+    { from, to }: BlockRange,
+    { headers, list }: Reading,
+  ): void {
+    const isEmpty = ({ transactions, logsBloom }: FullHeader): boolean =>
+      this.blooms.isFilled || (transactions === 0 && logsBloom === EMPTY_BLOOM);
+    if (!list.isNull || headers.every(isEmpty)) return;
+    const what = `answered null in place of the logs of blocks ${from.toString()} to ${to.toString()}, and nothing shows that there are none`;
+    throw new MalformedAnswerError(what, session);
+  }
 
   /**
    * Returns where the second look finds as many logs in each block as the answer has. If it finds fewer, what vouches
@@ -45,7 +115,7 @@ export class SuspectBlocks {
    * @throws LogsWithheldError where a block has more; AnswersDifferError where it has fewer and nothing vouches for the
    * events
    */
-  async verify(
+  private async verify(
     session: RpcSession,
     suspects: readonly SuspectBlock[],
     options: CheckOptions,
@@ -67,7 +137,7 @@ export class SuspectBlocks {
    * For chains whose blooms say nothing: a second endpoint must find the range empty too. Where no other endpoint can
    * answer, the range passes with a warning; other checks still vouch for it.
    */
-  async verifyEmpty(
+  private async verifyEmpty(
     session: RpcSession,
     { from, to }: BlockRange,
     { head, ...options }: CheckOptions & { readonly head: FullHeader },
@@ -181,7 +251,27 @@ export class SuspectBlocks {
   }
 }
 
+/** The hinted blocks, and all other blocks with events. */
+function withBusy(
+  { headers, blocks }: Reading,
+  hints: readonly SuspectBlock[],
+): readonly SuspectBlock[] {
+  const hinted = new Set(hints.map(({ header }) => Number(header.number)));
+  const logs = new Map(blocks.map((block) => [block.number, block.logs]));
+  const busy = headers.flatMap((header) => {
+    const count = logs.get(Number(header.number));
+    const isNew = count !== undefined && !hinted.has(Number(header.number));
+    return isNew ? [{ header, logs: count }] : [];
+  });
+  return [...hints, ...busy];
+}
+
 function blockOf([first]: LogList['logs']): bigint | undefined {
   const number = isRecord(first) ? quantity(first['blockNumber']) : undefined;
   return number === undefined ? undefined : BigInt(number);
 }
+
+const BLOOMS_ABSENT =
+  'This chain does not fill the blooms of its blocks: empty ranges are confirmed by a second endpoint where there is one';
+const BLOOMS_WORTHLESS =
+  'The blooms of this chain speak of events that are not there: they are not looked at any more';

@@ -1,9 +1,62 @@
-/**
- * Decodes the hex of a log directly into its effects on balances. Reads only the fields that are needed, and allocates
- * nothing that is not kept.
- */
+/** Which logs are of our contracts and events, and what they do to balances. */
 import { PermanentError, type Address, type StakeDelta, ZERO_ADDRESS } from '#libs/domain';
 import { type AmountSlot, type StakeEventSpec } from '../events/stake-event.js';
+import { toQuantity } from '../shape/hex.js';
+
+export class LogFilter {
+  readonly topics: readonly string[];
+  private readonly addressSet: ReadonlySet<string>;
+  private readonly topicSet: ReadonlySet<string>;
+
+  constructor(
+    readonly addresses: readonly Address[],
+    events: readonly StakeEventSpec[],
+  ) {
+    this.topics = [...new Set(events.map((event) => event.topic0))];
+    this.addressSet = new Set(addresses);
+    this.topicSet = new Set(this.topics);
+  }
+
+  forRange(from: bigint, to: bigint): Record<string, unknown> {
+    return { fromBlock: toQuantity(from), toBlock: toQuantity(to), ...this.what() };
+  }
+
+  /**
+   * Parameters of eth_getLogs that give the logs of a range together, each fewer: by event, then by event and contract.
+   * Empty if there is one event of one contract.
+   */
+  partsOf(from: bigint, to: bigint): Record<string, unknown>[][] {
+    const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
+    const byTopic = this.topics.map((topic) => ({ ...this.what(), topics: [[topic]] }));
+    const byContract = byTopic.flatMap((one) =>
+      this.addresses.map((address) => ({ ...one, address })),
+    );
+    return [byTopic, byContract]
+      .filter((parts, level) => parts.length > (level === 0 ? 1 : byTopic.length))
+      .map((parts) => parts.map((part) => ({ ...range, ...part })));
+  }
+
+  /** The parameter of eth_getLogs for a block and all later blocks that the node has. */
+  from(first: bigint): Record<string, unknown> {
+    return { fromBlock: toQuantity(first), toBlock: 'latest', ...this.what() };
+  }
+
+  /**
+   * The parameter of eth_getLogs for one block; a node that does not know the block answers with an error (EIP-234).
+   */
+  forBlock(blockHash: string): Record<string, unknown> {
+    return { blockHash, ...this.what() };
+  }
+
+  isOurs(address: string, topic0: string): boolean {
+    return this.addressSet.has(address) && this.topicSet.has(topic0);
+  }
+
+  private what(): Record<string, unknown> {
+    const address = this.addresses.length === 1 ? this.addresses[0] : this.addresses;
+    return { address, topics: [this.topics] };
+  }
+}
 
 /** A contract emits an event that the settings describe differently. No other node would answer otherwise. */
 export class EventMismatchError extends PermanentError {
@@ -38,6 +91,10 @@ const MAX_KNOWN_WALLETS = 100_000;
 const WORD = /^0x[0-9a-f]{64}$/i;
 const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
 
+/**
+ * Decodes the hex of a log directly into its effects on balances. Reads only the fields that are needed, and allocates
+ * nothing that is not kept.
+ */
 export class EventDecoder {
   /** Searched from the front: the list is short, and comparing is cheaper than hashing every topic. */
   private readonly kinds: readonly { readonly topic0: string; readonly specs: StakeEventSpec[] }[];
@@ -55,7 +112,7 @@ export class EventDecoder {
    * Appends the effects of one log. An amount of zero has no effect, and the zero address has no balance: what it receives
    * is added to `burnt`.
    * @returns undefined, or what is malformed about the log
-   * @throws EventMismatchError where the log has another layout than the settings say
+   * @throws EventMismatchError if the log has another layout than the settings say
    */
   decode(
     log: EventLogOfBlock,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bloomBits, bloomOf, isWithin, mayContain } from './log-filter.js';
+import { bloomBits, bloomOf, isWithin, mayContain } from './blooms.js';
 
 const POSITIVE = ['testtest', 'test', 'hallo', 'other'];
 const NEGATIVE = ['tes', 'lo'];

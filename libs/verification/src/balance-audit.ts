@@ -3,7 +3,7 @@
  * changed, each night, and by the command.
  */
 import {
-  askFigure,
+  askStatement,
   believed,
   type ChainReader,
   type FigureOptions,
@@ -105,15 +105,14 @@ export class BalanceAudit {
     return inTurn ?? ask(() => this.balancesOf(balances, block, {}));
   }
 
-  private async balancesOf(
+  private balancesOf(
     balances: readonly WalletBalance[],
     block: BlockRef,
     options: FigureOptions,
   ): Promise<Statement<readonly bigint[]> | undefined> {
     const wallets = balances.map(({ wallet }) => wallet);
-    const told = await askFigure((said) =>
+    return askStatement((said) =>
       this.reader.stakeBalances(wallets, block, { ...options, ...said }),
     );
-    return told && { endpoint: told.endpoint, value: told.figure };
   }
 }

@@ -4,12 +4,12 @@
  */
 import {
   AllEndpointsFailedError,
-  askFigure,
+  askStatement,
   believed,
   type ChainReader,
-  type FigureByEndpoint,
   type FigureOptions,
   Quorum,
+  type Statement,
 } from '#libs/chain';
 import { type AuditDifference, type IndexReader, type WalletBalance, walletPages } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
@@ -56,7 +56,7 @@ export async function compareBalances(
   const { index, reader, sample, pace, sleep, onProgress, signal } = question;
   const askTotal = (options: FigureOptions) => reader.stakeTotal(block, options);
   // The total comes first, while a node that keeps little state still has the state of the block.
-  const total = await askPatiently(question, () => askFigure(askTotal));
+  const total = await askPatiently(question, () => askStatement(askTotal));
   const comparison = new WalletComparison(question, block);
   if (sample !== 'all') {
     for (const wallets of chunks(await drawWallets(question, sample, block), DRAW)) {
@@ -76,8 +76,8 @@ export async function compareBalances(
     if (page.length === PAGE && pace.pauseMs > 0) await sleep(pace.pauseMs);
   }
   const confirmed =
-    total === undefined || total.figure === indexed
-      ? total?.figure
+    total === undefined || total.value === indexed
+      ? total?.value
       : await confirmTotal(question, block, { indexed, told: total });
   const withZero = confirmed === indexed ? undefined : await reader.totalWithZero(block);
   // Either the contract leaves the zero address out of its total itself, or the index lacks what was sent there: only
@@ -104,16 +104,15 @@ export async function compareBalances(
 async function confirmTotal(
   question: AuditQuestion,
   block: BlockRef,
-  { indexed, told }: { readonly indexed: bigint; readonly told: FigureByEndpoint<bigint> },
+  { indexed, told }: { readonly indexed: bigint; readonly told: Statement<bigint> },
 ): Promise<bigint | undefined> {
   const { reader } = question;
   const ask = (options: FigureOptions) =>
-    askPatiently(question, async () => {
-      const found = await askFigure((said) => reader.stakeTotal(block, { ...options, ...said }));
-      return found && { endpoint: found.endpoint, value: found.figure };
-    });
-  const isReadAnew = await askPatiently(question, () => reader.findsZeroHolding(block));
-  const first = isReadAnew ? await ask({}) : { endpoint: told.endpoint, value: told.figure };
+    askPatiently(question, () =>
+      askStatement((said) => reader.stakeTotal(block, { ...options, ...said })),
+    );
+  const isReadAgain = await askPatiently(question, () => reader.findsZeroHolding(block));
+  const first = isReadAgain ? await ask({}) : told;
   const said =
     first &&
     (await new Quorum(reader.endpoints).confirm(ask, (one, other) => one === other, first));

@@ -6,15 +6,15 @@
  * newest verified block.
  */
 import {
-  askFigure,
+  askStatement,
   believed,
   type ChainReader,
-  type FigureByEndpoint,
   type FigureOptions,
   OUTAGE_PATIENCE_MS,
   ownProvider,
   Quorum,
   type ReadRange,
+  type Statement,
   unlessOutage,
 } from '#libs/chain';
 import { type IndexState } from '#libs/db';
@@ -61,7 +61,7 @@ export class ContractTotal implements Witness {
     if (known !== undefined && (isFinal || known === indexedTotal + range.change)) return range;
     const found = await this.read(range, question);
     const totals = found
-      ? [{ block: range.head, total: found.figure, endpoint: found.endpoint }]
+      ? [{ block: range.head, total: found.value, endpoint: found.endpoint }]
       : [];
     return { ...range, totals };
   }
@@ -69,9 +69,9 @@ export class ContractTotal implements Witness {
   private async read(
     { head, endpoint, confirmedBy }: ReadRange,
     { signal }: WitnessQuestion,
-  ): Promise<FigureByEndpoint<bigint> | undefined> {
+  ): Promise<Statement<bigint> | undefined> {
     const ask = (options: FigureOptions) =>
-      askFigure((said) => this.reader.stakeTotal(head, { ...options, ...said, signal }));
+      askStatement((said) => this.reader.stakeTotal(head, { ...options, ...said, signal }));
     const patient = { patienceMs: Infinity };
     if (!confirmedBy) return ask(patient);
     const avoid = ownProvider(endpoint, this.reader.endpoints);
@@ -110,10 +110,10 @@ export class ContractTotal implements Witness {
   async checkHead(state: IndexState, signal: AbortSignal): Promise<void> {
     const { reader } = this;
     const { head } = state;
-    const told = await askFigure((said) => reader.stakeTotal(head, said));
-    if (told === undefined || told.figure === state.total) return;
+    const told = await askStatement((said) => reader.stakeTotal(head, said));
+    if (told === undefined || told.value === state.total) return;
     await this.requireRightTotal(head);
-    const { figure: total, endpoint } = told;
+    const { value: total, endpoint } = told;
     if (await this.isContradicted({ block: head, total, endpoint }, state.total, signal)) return;
     const shown = { to: head.number, endpoint: reader.endpoints.join(', ') };
     await this.requireRightIndex(state, shown, { contract: total, signal });
@@ -197,12 +197,8 @@ export class ContractTotal implements Witness {
   ): Promise<boolean> {
     const { reader, logger } = this;
     const said = await new Quorum(reader.endpoints).ask(
-      async (options) => {
-        const found = await askFigure((named) =>
-          reader.stakeTotal(block, { ...options, ...named, signal }),
-        );
-        return found && { endpoint: found.endpoint, value: found.figure };
-      },
+      (options) =>
+        askStatement((named) => reader.stakeTotal(block, { ...options, ...named, signal })),
       (one, other) => one === other,
       { endpoint, value: total },
     );

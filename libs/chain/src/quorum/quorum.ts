@@ -16,6 +16,19 @@ type Question<T> = (
 ) => Promise<Statement<T> | undefined>;
 type Equal<T> = (one: T, other: T) => boolean;
 
+/** Asks, and notes which endpoint answers. Undefined if none can say. */
+export async function askStatement<T>(
+  ask: (options: { readonly saidBy: (endpoint: string) => void }) => Promise<T | undefined>,
+): Promise<Statement<T> | undefined> {
+  let endpoint = '';
+  const value = await ask({
+    saidBy: (name) => {
+      endpoint = name;
+    },
+  });
+  return value === undefined ? undefined : { endpoint, value };
+}
+
 export class Quorum {
   /** @param endpoints the names of all endpoints */
   constructor(private readonly endpoints: readonly string[]) {}

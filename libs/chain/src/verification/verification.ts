@@ -15,7 +15,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { type ChainReader } from '../reader/chain-reader.js';
 import { type FigureOptions } from '../reader/stake-views.js';
-import { askFigure, askOtherProvider, countProviders } from '../rpc/endpoint-urls.js';
+import { askStatement } from '../quorum/quorum.js';
+import { askOtherProvider, countProviders } from '../rpc/endpoint-urls.js';
 
 export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'none'] as const;
 export type VerificationMode = (typeof VERIFICATION_MODES)[number];
@@ -209,12 +210,12 @@ async function isTotalKept(
   past: BlockRef,
   patience: { readonly patienceMs?: number },
 ): Promise<boolean> {
-  const told = await askFigure((said) => totalAt(reader, past, { ...said, ...patience }));
+  const told = await askStatement((said) => totalAt(reader, past, { ...said, ...patience }));
   if (told === undefined) return false;
   const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
   const other = await askOtherProvider(told.endpoint, reader.endpoints, ask);
   // An outage of a provider does not change the mode.
-  return other === undefined || other.total === told.figure;
+  return other === undefined || other.total === told.value;
 }
 
 /** How often all endpoints are asked before past totals count as missing, because the mode follows from it. */

@@ -86,24 +86,27 @@ export class Database {
    * except that after a DatabaseUnavailableError at the commit it may have been committed.
    * @param statementTimeoutMs time limit of each statement. Default: that of the session
    */
-  async transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
-    const end = await inChildSpan(spanOf({ text: 'TRANSACTION' }), () =>
-      this.onConnection(async (client): Promise<{ result: T } | { error: unknown }> => {
-        await client.query('BEGIN');
-        try {
-          const result = await withStatementTimeout(client, statementTimeoutMs, work);
-          await client.query('COMMIT');
-          return { result };
-        } catch (error) {
-          await client.query('ROLLBACK').catch(() => {
-            throw error;
-          });
-          return { error };
-        }
-      }),
-    );
-    if ('error' in end) throw databaseError(end.error);
-    return end.result;
+  transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
+    return inChildSpan(spanOf({ text: 'TRANSACTION' }), async () => {
+      const end = await this.onConnection(
+        async (client): Promise<{ result: T } | { error: unknown }> => {
+          await client.query('BEGIN');
+          try {
+            const result = await withStatementTimeout(client, statementTimeoutMs, work);
+            await client.query('COMMIT');
+            return { result };
+          } catch (error) {
+            // A connection on which ROLLBACK fails is unusable.
+            await client.query('ROLLBACK').catch(() => {
+              throw error;
+            });
+            return { error };
+          }
+        },
+      );
+      if ('error' in end) throw databaseError(end.error);
+      return end.result;
+    });
   }
 
   /**
@@ -124,7 +127,7 @@ export class Database {
     await this.dataSource.destroy();
   }
 
-  /** Closes the connection where the work fails. */
+  /** Closes the connection if the work fails. */
   private async onConnection<T>(work: (client: Connection) => Promise<T>): Promise<T> {
     let client: Connection | undefined;
     let isBroken = true;

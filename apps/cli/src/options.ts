@@ -8,8 +8,7 @@ import {
   parseDecimal,
   STAKE_SET_RULE,
 } from '#libs/domain';
-import { parseName } from '#libs/names';
-import { LONGEST_NOTE, NONE, OPERATOR_NAME, type OrNone, parseClaimNote } from '#libs/operations';
+import { LONGEST_NOTE, OPERATOR_NAME, parseClaimNote } from '#libs/operations';
 
 type Parse = (text: string, before: never) => unknown;
 
@@ -65,7 +64,6 @@ export const ON_STAKE_SET = option(
 
 const MAX_INT = 2_147_483_647;
 const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;
-const POINTS = /^[1-9]\d{0,15}$/;
 
 /** A parser that refuses values for which `parse` returns undefined. @param expected text after "Expected" */
 export function expecting<T>(expected: string, parse: (text: string) => T | undefined) {
@@ -103,17 +101,6 @@ export function positiveDecimal(text: string): Decimal {
   return value;
 }
 
-/** At least 1 and a safe integer, because points are sent as a JSON number. */
-export const points = expecting('a whole number of points, at least 1.', (text) =>
-  POINTS.test(text) && Number.isSafeInteger(Number(text)) ? BigInt(text) : undefined,
-);
-
-export function partnerName(text: string): string {
-  const { name, fault } = parseName(text);
-  if (fault !== undefined) throw new InvalidArgumentError(`The name ${fault}.`);
-  return name;
-}
-
 export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
 
 /** Addresses separated by commas, each once. */
@@ -121,8 +108,3 @@ export const walletList = expecting('addresses of 0x and 40 hex digits, with com
   const wallets = text.split(',').map((one) => parseAddress(one.trim()));
   return wallets.includes(undefined) ? undefined : ([...new Set(wallets)] as Address[]);
 });
-
-/** Parses the value, or the word `none`. */
-export function orNone<T>(parse: (text: string) => T): (text: string) => OrNone<T> {
-  return (text) => (text === NONE ? NONE : parse(text));
-}

@@ -2,7 +2,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { auditedText, OPERATOR_NAME } from './audit/audited.js';
 import { parseClaimId, parseClaimNote } from './claims.js';
-import { onlyCutsBudget, setsCallback } from './partners/callback.js';
+import { KeyRing, mintSecretsKey } from '#libs/signing';
+import { OptionError } from './operation.error.js';
+import {
+  type CallbackValues,
+  mergeCallback,
+  onlyCutsBudget,
+  setsCallback,
+} from './partners/callback.js';
 import { KEY_PREFIX } from './partners/credentials.js';
 import { isSettlementNote } from './redemptions/actions.js';
 
@@ -51,30 +58,64 @@ it('knows the ids of claims, in whatever capitals', () => {
 
 it('does not take what is accepted for something that is set', () => {
   expect(setsCallback({})).toBe(false);
-  expect(setsCallback({ allowPrivate: true, url: undefined })).toBe(false);
+  expect(setsCallback({ allowPrivate: true })).toBe(false);
   expect(setsCallback({ confirm: false })).toBe(true);
   expect(setsCallback({ maxPoints: 'none' })).toBe(true);
 });
 
 describe('a lower budget', () => {
-  const tokens = (digits: bigint, scale = 0) => ({ digits, scale });
-  const before = { dailyTokenBudget: tokens(100n) };
+  const before = { dailyTokenBudget: { digits: 100n, scale: 0 } };
 
   it.each([
-    ['a lower one', { dailyTokenBudget: tokens(99n) }, true],
-    ['nothing a day', { dailyTokenBudget: tokens(0n) }, true],
-    ['one of a finer scale', { dailyTokenBudget: tokens(9_999n, 2) }, true],
-    ['the same', { dailyTokenBudget: tokens(1_000n, 1), allowPrivate: true }, true],
-    ['a higher one', { dailyTokenBudget: tokens(10_001n, 2) }, false],
-    ['none', { dailyTokenBudget: 'none' as const }, false],
-    ['with a limit', { dailyTokenBudget: tokens(1n), maxPoints: 'none' as const }, false],
-    ['with a capability', { dailyTokenBudget: tokens(1n), capabilities: [] }, false],
-    ['without one', { maxPoints: 1n }, false],
+    ['a lower one', { dailyTokenBudget: '99' }, true],
+    ['nothing a day', { dailyTokenBudget: '0' }, true],
+    ['one of a finer scale', { dailyTokenBudget: '99.99' }, true],
+    ['the same', { dailyTokenBudget: '100.0', allowPrivate: true }, true],
+    ['a higher one', { dailyTokenBudget: '100.01' }, false],
+    ['none', { dailyTokenBudget: 'none' }, false],
+    ['with a limit', { dailyTokenBudget: '1', maxPoints: 'none' }, false],
+    ['with a capability', { dailyTokenBudget: '1', capabilities: [] }, false],
+    ['without one', { maxPoints: '1' }, false],
     ['nothing at all', {}, false],
   ])('%s', (_, change, cuts) => {
     expect(onlyCutsBudget(before, change)).toBe(cuts);
     // Without a budget nothing can be redeemed, so any budget lets more tokens out.
     expect(onlyCutsBudget({}, change)).toBe(false);
     expect(onlyCutsBudget(undefined, change)).toBe(false);
+  });
+});
+
+describe('a refusal that names fields', () => {
+  const keyRing = KeyRing.parse(mintSecretsKey().toString('base64'));
+  const refusalOf = (change: CallbackValues): OptionError => {
+    try {
+      mergeCallback(undefined, { change, keyRing, partnerName: 'Acme' });
+    } catch (error) {
+      if (error instanceof OptionError) return error;
+    }
+    throw new TypeError('it was not refused');
+  };
+  const whole = { url: 'https://game.example', key: 'k', secret: 's', usdPerPoint: '1' };
+
+  it.each<[CallbackValues, string, string]>([
+    [
+      {},
+      'A callback needs --callback-url, --callback-key, --callback-secret and --usd-per-point the first time.',
+      'A callback needs Callback URL, Callback key, Callback secret and USD per point the first time.',
+    ],
+    [
+      { ...whole, bonusRate: '0.1' },
+      'A bonus needs both --bonus-from and --bonus-rate.',
+      'A bonus needs both Bonus from points and Bonus rate.',
+    ],
+    [
+      { ...whole, bonusFrom: 'none', bonusRate: '0.1' },
+      '--bonus-from none takes no --bonus-rate.',
+      'Bonus from points none takes no Bonus rate.',
+    ],
+  ])('%j', (change, ofCommand, ofPage) => {
+    const error = refusalOf(change);
+    expect(error.message).toBe(ofCommand);
+    expect(error.naming(({ label = '' }) => label)).toBe(ofPage);
   });
 });

@@ -6,20 +6,25 @@ export {
   operatorActor,
 } from './audit/audited.js';
 export * from './claims.js';
-export { CONSEQUENCES } from './consequences.js';
 export * from './console/invitations.js';
 export * from './console/sign-in-link.js';
 export * from './registry/registry.js';
 export * from './ledger.js';
-export { OptionError } from './operation.error.js';
+export { type NameOf, OptionError } from './operation.error.js';
+export * from './operation/field.js';
+export { OnPartner } from './operation/on-partner.js';
+export * from './operation/operation.js';
+export { AlreadyDoneError, REASON } from './operation/page-fields.js';
+export { CONSEQUENCES, consequences } from './operations.js';
 export * from './partners/callback.js';
 export {
+  AddCredential,
   type IssuedCredential,
   KEY_PREFIX,
   LONGEST_OVERLAP_HOURS,
   replaceCredential,
-  revokeCredential,
-  rotateCredential,
+  RevokeCredential,
+  type RevokedCredential,
 } from './partners/credentials.js';
 export * from './partners/partner-reference.js';
 export * from './partners/partners.js';

@@ -5,7 +5,16 @@ import {
   type PartnerTerms,
 } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { type FoundPartner, listPartners, moment, printable } from '#libs/operations';
+import {
+  CallbackFields,
+  type CallbackValues,
+  callbackValues,
+  fieldsOf,
+  type FoundPartner,
+  listPartners,
+  moment,
+  printable,
+} from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
 import { JSON_LINE } from '../options.js';
@@ -78,21 +87,29 @@ export function callbackFields(callback: CallbackSettings): Field[] {
     ['daily budget', budget ? `${decimalText(budget)} tokens` : 'NOT SET: nothing can be redeemed'],
     ['confirmations', callback.confirms ? 'sent' : 'not sent'],
     ['capabilities', callback.capabilities.join(', ') || 'none'],
+    ...furtherFields(callbackValues(callback)),
   ];
 }
 
+/** Fields that `callbackFields` has no words of its own for, by their labels. */
+function furtherFields(values: CallbackValues): Field[] {
+  const shown: Readonly<Partial<Record<string, string | boolean | readonly string[]>>> = values;
+  return [...fieldsOf(CallbackFields)].flatMap(([name, { label = name }]): Field[] =>
+    WORDED.has(name) ? [] : [[label.toLowerCase(), [shown[name] ?? 'none'].flat().join(', ')]],
+  );
+}
+
+const WORDED: ReadonlySet<string> = new Set([
+  ...['url', 'key', 'secret', 'usdPerPoint', 'bonusFrom', 'bonusRate', 'minPoints', 'maxPoints'],
+  ...['dailyTokenBudget', 'confirm', 'capabilities', 'allowPrivate'],
+]);
+
 /** The JSON value of a callback, without key and secret. */
-function callbackJson({ url, usdPerPoint, bonus, ...rest }: PartnerCallback): object {
-  const { minPoints, maxPoints, dailyTokenBudget, confirms, capabilities, paused } = rest;
+function callbackJson(callback: PartnerCallback): object {
+  const { url, usdPerPoint, bonus = null, minPoints = null, maxPoints = null, ...rest } = callback;
+  const { dailyTokenBudget = null, confirms, capabilities, paused } = rest;
   return {
-    url,
-    usdPerPoint,
-    bonus: bonus ?? null,
-    minPoints: minPoints ?? null,
-    maxPoints: maxPoints ?? null,
-    dailyTokenBudget: dailyTokenBudget ?? null,
-    confirms,
-    capabilities,
-    paused,
+    ...{ url, usdPerPoint, bonus, minPoints, maxPoints, dailyTokenBudget },
+    ...{ confirms, capabilities, paused },
   };
 }

@@ -2,15 +2,9 @@ import { type Address } from '#libs/domain';
 import { type PingReport, pingPartner, resolveAudited } from '#libs/operations';
 import { PartnerSettings } from '../cli.env.js';
 import { command, CommandFailed } from '../command.js';
-import { argument, AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
+import { PARTNER, type PartnerArgument } from '../operation-command.js';
+import { AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
-
-export const PARTNER = argument('<name>', 'name or id of the partner');
-
-/** Argument of a command on one partner. */
-export interface PartnerArgument {
-  readonly name: string;
-}
 
 interface Given extends PartnerArgument {
   readonly address: Address;

@@ -35,7 +35,7 @@ import {
   WEBHOOK,
 } from '../partner/webhook-options.js';
 import { type Chosen, onWebhook, webhooksOf } from '../partner/chosen-webhook.js';
-import { type PartnerArgument, PARTNER } from './partner-ping.command.js';
+import { PARTNER, type PartnerArgument } from '../operation-command.js';
 
 const EVENT_ID = 'the id of one event, as `webhook-id` or the log has it, with or without msg_';
 const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';

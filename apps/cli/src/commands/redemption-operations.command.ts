@@ -7,7 +7,7 @@ import {
   LONGEST_NOTE,
   NOT_DEDUCTED,
   operate,
-  type Operation,
+  type OperatedEvent,
   OptionError,
   printable,
   replayConfirmation,
@@ -123,7 +123,7 @@ function resolutionOf(given: ResolveGiven): Resolution {
 /** Applies one operation to one redemption, and prints the resulting state and the next step. */
 async function settle(
   call: Call<OperatorSettings>,
-  operation: Omit<Operation, 'actor' | 'command'>,
+  operation: Omit<OperatedEvent, 'actor' | 'command'>,
 ): Promise<void> {
   const { before, history } = await call.withDatabase(async (database) => ({
     ...(await operate(database, call.clock, { ...call.operator, ...operation })),

@@ -3,7 +3,7 @@ import { type Database, SubscriptionStore, type WebhookSubscription } from '#lib
 import { resolvePartner, type WebhookChoice, webhookId } from '#libs/operations';
 import { type OperatorSettings } from '../cli.env.js';
 import { type Call } from '../command.js';
-import { type PartnerArgument } from '../commands/partner-ping.command.js';
+import { type PartnerArgument } from '../operation-command.js';
 
 export interface Chosen extends PartnerArgument {
   readonly webhook: string;

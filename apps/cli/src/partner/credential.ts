@@ -11,7 +11,7 @@ export interface SecretSource {
   /** Name of the option without `-file`, such as `--callback-secret`. */
   readonly option: string;
   /** The value only names its owner, so no warning is needed where it is an argument. */
-  readonly isName?: true;
+  readonly isName?: true | undefined;
 }
 
 /**

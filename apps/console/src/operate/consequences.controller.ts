@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
 import { Answers, Field, Operation } from '#libs/openapi';
-import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
+import { consequences } from '#libs/operations';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
 
@@ -24,7 +24,7 @@ export class ConsequencesController {
   @Answers(200, 'The texts.', ConsequencesBody)
   list(): ConsequencesBody {
     return {
-      consequences: { ...CONSEQUENCES, 'partner remove-member': REMOVE_MEMBER_CONSEQUENCE },
+      consequences: consequences(),
       approvalAboveUsd: this.approvals.aboveUsd ?? null,
     };
   }

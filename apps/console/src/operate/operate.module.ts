@@ -14,6 +14,7 @@ import { ConsequencesController } from './consequences.controller.js';
 import { DoctorController } from './doctor/doctor.controller.js';
 import { LogController } from './log/log.controller.js';
 import { OperateKeys } from './operate-keys.js';
+import { OperationService } from './operation/operation.service.js';
 import { DatabaseAlerts } from './overview/database-alerts.js';
 import { IndexFigures } from './overview/index-figures.js';
 import { OpenAlerts } from './overview/open-alerts.js';
@@ -22,10 +23,10 @@ import { PriceActions } from './overview/price-actions.js';
 import { PricesController } from './overview/prices.controller.js';
 import { ServiceHealth } from './overview/service-health.js';
 import { VaultFigures } from './overview/vault-figures.js';
-import { CredentialsController } from './partners/credentials.controller.js';
 import { MembersController } from './partners/members.controller.js';
-import { PartnerActions } from './partners/partner-actions.js';
 import { PartnerCallsController } from './partners/partner-calls.controller.js';
+import { PartnerViews } from './partners/partner-views.js';
+import { PARTNER_ROUTES } from './partners/partner.routes.js';
 import { PartnersController } from './partners/partners.controller.js';
 import { ReconciliationController } from './reconciliation/reconciliation.controller.js';
 import { AdoptionActions } from './redemptions/adoption-actions.js';
@@ -51,7 +52,7 @@ import { WalletsController } from './wallets/wallets.controller.js';
     LogController,
     ConsequencesController,
     PartnersController,
-    CredentialsController,
+    ...PARTNER_ROUTES,
     PartnerCallsController,
     MembersController,
     AdoptionController,
@@ -64,7 +65,8 @@ import { WalletsController } from './wallets/wallets.controller.js';
     IndexFigures,
     OpenAlerts,
     OperateKeys,
-    PartnerActions,
+    OperationService,
+    PartnerViews,
     PriceActions,
     RedemptionActions,
     RedemptionView,

@@ -1,5 +1,5 @@
 import { LowmarkError } from '#libs/domain';
-import { inPageWords, RefusedOperationError } from '#libs/operations';
+import { inPageWords, OptionError, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
 
@@ -12,10 +12,14 @@ const STATUS: Readonly<Record<string, number>> = {
   PARTNER_UNKNOWN: 404,
   REDEMPTION_MISSING: 404,
   CREDENTIAL_MISSING: 404,
+  INVITATION_CLOSED: 404,
+  MEMBER_UNKNOWN: 404,
   PARTNER_MISSING: 409,
   PRICE_NOT_HELD: 409,
   PRICE_MOVED: 409,
   PARTNER_EXISTS: 409,
+  ALREADY_DONE: 409,
+  APPROVAL_NEEDED: 409,
   CREDENTIAL_EXISTS: 409,
   CREDENTIAL_AMBIGUOUS: 409,
   LAST_CREDENTIAL: 409,
@@ -29,9 +33,17 @@ const STATUS: Readonly<Record<string, number>> = {
   SEALED_SECRET_INVALID: 409,
 };
 
-/** Replaces the operation's own message where that names a command to type. */
+/** Refusals whose code the pages do not know. */
+const TOLD_AS: Readonly<Record<string, string>> = {
+  INVITATION_CLOSED: 'NOT_FOUND',
+  MEMBER_UNKNOWN: 'NOT_FOUND',
+};
+
+/** Replaces the operation's own message if that names a command to type. */
 const MESSAGE: Readonly<Record<string, string>> = {
   PARTNER_UNKNOWN: 'There is no partner of this name or id: the list of partners has them all.',
+  INVITATION_CLOSED: 'There is no such invitation that is open.',
+  MEMBER_UNKNOWN: 'There is no such member.',
 };
 
 export const REFUSALS = new RefusalsInterceptor(refusalProblem);
@@ -40,6 +52,11 @@ function refusalProblem(error: unknown): unknown {
   if (!(error instanceof LowmarkError) || error instanceof HttpProblem) return error;
   const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
   if (status === undefined) return error;
-  const message = MESSAGE[error.code] ?? inPageWords(error.message);
-  return new HttpProblem(status, message, { code: error.code, cause: error });
+  const code = TOLD_AS[error.code] ?? error.code;
+  return new HttpProblem(status, MESSAGE[error.code] ?? messageOf(error), { code, cause: error });
+}
+
+function messageOf(error: LowmarkError): string {
+  if (error instanceof OptionError) return error.naming(({ label = '' }) => `“${label}”`);
+  return inPageWords(error.message);
 }

@@ -6,8 +6,9 @@ import {
   audited,
   KEY_PREFIX,
   LONGEST_OVERLAP_HOURS,
+  prepared,
   replaceCredential,
-  revokeCredential,
+  RevokeCredential,
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
@@ -165,9 +166,11 @@ export class StandingController {
     @Body() { keyPrefix, force = false }: RevocationDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<RevokedBody> {
-    const operator = { actor: memberActor(member), command: 'partner revoke' };
-    const given = { partner: member.partnerId, keyPrefix, force };
-    const { left } = await revokeCredential(this.database, operator, given);
+    const revocation = prepared(RevokeCredential, { partner: member.partnerId, keyPrefix, force });
+    const { database, clock, secrets } = this;
+    const actor = memberActor(member);
+    const context = { database, clock, actor, keyRing: () => secrets.keyRing };
+    const { left } = await revocation.perform(context);
     return { left };
   }
 

@@ -5,6 +5,8 @@ export class ApiProblem extends Error {
     readonly code: string,
     message: string,
     readonly retryAfterSeconds: number | undefined,
+    /** The field of the request that is wrong. */
+    readonly field?: string,
   ) {
     super(message);
     this.name = 'ApiProblem';
@@ -12,13 +14,14 @@ export class ApiProblem extends Error {
 
   /** The problem in an answer. An answer that did not come from our services has the code `UNEXPECTED_ANSWER`. */
   static of(response: Response, body: unknown): ApiProblem {
-    const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+    const { code, message, field } = (body ?? {}) as Readonly<Record<string, unknown>>;
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
     return new ApiProblem(
       response.status,
       typeof code === 'string' ? code : 'UNEXPECTED_ANSWER',
       typeof message === 'string' ? message : `The answer has status ${response.status}.`,
       Number.isFinite(retryAfter) ? retryAfter : undefined,
+      typeof field === 'string' ? field : undefined,
     );
   }
 

@@ -10,7 +10,8 @@ import {
   PartnerStore,
 } from '#libs/db';
 import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
-import { invitePartner, removeMember, withdrawInvitation } from './invitations.js';
+import { prepared } from '../operation/operation.js';
+import { InviteMember, RemoveMember, WithdrawInvitation } from './invitations.js';
 import { makeSignInLink } from './sign-in-link.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -18,6 +19,14 @@ const clock = new FakeClock(NOW_MS);
 const ORIGIN = 'http://127.0.0.1:3003';
 /** The audit takes no row without a command. */
 const UNAUDITED = { actor: 'operator:anna', command: '' };
+
+/** The audit takes no row without an actor. */
+function unaudited() {
+  const keyRing = (): never => {
+    throw new TypeError('no key is needed');
+  };
+  return { database, clock, actor: '', consoleOrigin: ORIGIN, keyRing };
+}
 
 let test: TestDatabase;
 let database: Database;
@@ -55,9 +64,7 @@ describe('where the audit row cannot be written', () => {
   });
 
   it('no invitation is made', async () => {
-    const invited = invitePartner(database, clock, UNAUDITED, {
-      ...{ partner, note: 'Bob', origin: ORIGIN },
-    });
+    const invited = prepared(InviteMember, { partner, note: 'Bob' }).perform(unaudited());
     await expect(invited).rejects.toThrow(DatabaseRefusedError);
     expect(await invitations.list(partner, { limit: 1 })).toEqual([]);
   });
@@ -65,9 +72,8 @@ describe('where the audit row cannot be written', () => {
   it('no invitation is withdrawn', async () => {
     const tokenHash = await anInvitation();
     const [newest] = await invitations.list(partner, { limit: 1 });
-    const withdrawn = withdrawInvitation(database, clock, UNAUDITED, {
-      ...{ partner, invitation: newest?.id ?? 0n },
-    });
+    const invitation = String(newest?.id);
+    const withdrawn = prepared(WithdrawInvitation, { partner, invitation }).perform(unaudited());
     await expect(withdrawn).rejects.toThrow(DatabaseRefusedError);
     expect(await invitations.find(tokenHash, NOW_MS)).toBeDefined();
   });
@@ -75,7 +81,7 @@ describe('where the audit row cannot be written', () => {
   it('no member is removed', async () => {
     const subject = 'link:bob';
     await invitations.accept(await anInvitation(), { subject, name: 'Bob' }, NOW_MS);
-    const removed = removeMember(database, clock, UNAUDITED, { partner, subject });
+    const removed = prepared(RemoveMember, { partner, subject }).perform(unaudited());
     await expect(removed).rejects.toThrow(DatabaseRefusedError);
     expect(await members.list(partner)).toMatchObject([{ subject }]);
   });

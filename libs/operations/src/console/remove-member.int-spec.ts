@@ -9,10 +9,12 @@ import {
   PartnerStore,
 } from '#libs/db';
 import { aPartnerId, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
-import { removeMember } from './invitations.js';
+import { prepared } from '../operation/operation.js';
+import { RemoveMember } from './invitations.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
 const OPERATOR = { actor: 'operator:anna', command: 'partner remove-member' };
+const NOT_MEMBER = { code: 'MEMBER_UNKNOWN' };
 
 let test: TestDatabase;
 let database: Database;
@@ -49,6 +51,14 @@ async function aSession(partnerId: PartnerId, subject: string): Promise<Buffer> 
   return tokenHash;
 }
 
+function remove(partner: PartnerId, subject: string): Promise<void> {
+  const keyRing = (): never => {
+    throw new TypeError('no key is needed');
+  };
+  const context = { database, clock, actor: OPERATOR.actor, keyRing };
+  return prepared(RemoveMember, { partner, subject }).perform(context);
+}
+
 async function isOpen(tokenHash: Buffer): Promise<boolean> {
   const found = await new ConsoleSessionStore(database).find(tokenHash, { nowMs: NOW_MS });
   return found !== undefined;
@@ -62,7 +72,7 @@ async function audit(subject: string): Promise<object[]> {
   return admin.query({ text }, [subject]);
 }
 
-describe('removeMember', () => {
+describe('RemoveMember', () => {
   it('ends the sessions of that member for that partner, and of no other', async () => {
     const [acme, nova] = [await aPartner('Acme'), await aPartner('Nova')];
     const [bob, eve] = ['link:bob', 'link:eve'];
@@ -76,9 +86,7 @@ describe('removeMember', () => {
     const ended = await aSession(acme, bob);
     const kept = [await aSession(acme, eve), await aSession(nova, bob)];
 
-    expect(await removeMember(database, clock, OPERATOR, { partner: acme, subject: bob })).toBe(
-      true,
-    );
+    await remove(acme, bob);
     expect(await isOpen(ended)).toBe(false);
     for (const tokenHash of kept) expect(await isOpen(tokenHash)).toBe(true);
     const members = new MemberStore(database);
@@ -92,10 +100,12 @@ describe('removeMember', () => {
     const partner = await aPartner('Once');
     const subject = 'link:once';
     await join(partner, subject);
-    const tries = Array.from({ length: 10 }, () =>
-      removeMember(database, clock, OPERATOR, { partner, subject }),
+    const tries = await Promise.allSettled(
+      Array.from({ length: 10 }, () => remove(partner, subject)),
     );
-    expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1);
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const refused = { status: 'rejected', reason: expect.objectContaining(NOT_MEMBER) };
+    expect(tries.filter(({ status }) => status === 'rejected')).toEqual(Array(9).fill(refused));
     const rows = await audit(subject);
     expect(rows).toHaveLength(10);
     const outcomes = rows.map((row) => (row as { outcome: string }).outcome).sort();
@@ -109,7 +119,7 @@ describe('removeMember', () => {
 
   it('removes none of a partner that there is not, and audits that', async () => {
     const given = { partner: aPartnerId(), subject: `link:${'<b>'.repeat(5)}` };
-    await expect(removeMember(database, clock, OPERATOR, given)).rejects.toMatchObject({
+    await expect(remove(given.partner, given.subject)).rejects.toMatchObject({
       code: 'PARTNER_UNKNOWN',
     });
     expect(await audit(given.subject)).toEqual([
@@ -121,7 +131,7 @@ describe('removeMember', () => {
     const partner = await aPartner('Again');
     const subject = 'link:again';
     await join(partner, subject);
-    expect(await removeMember(database, clock, OPERATOR, { partner, subject })).toBe(true);
+    await remove(partner, subject);
     await join(partner, subject);
     expect(await isOpen(await aSession(partner, subject))).toBe(true);
   });

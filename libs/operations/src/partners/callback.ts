@@ -1,41 +1,148 @@
 /** A partner's callback, as an operator sets it: how we call the partner, and what may be redeemed. */
 import { type CallbackSettings, decimalText, type PartnerCallback } from '#libs/db';
-import { compareDecimals, type Decimal, type PartnerCapability } from '#libs/domain';
+import {
+  compareDecimals,
+  type Decimal,
+  parseDecimal,
+  PARTNER_CAPABILITIES,
+  type PartnerCapability,
+} from '#libs/domain';
 import { parsePartnerUrl, requireUsableCredential } from '#libs/partner-client';
 import { hashApiKey, type KeyRing } from '#libs/signing';
+import { Field, fieldOf, NONE } from '../operation/field.js';
 import { OptionError } from '../operation.error.js';
 
-/** Removes a limit. */
-export const NONE = 'none';
-export type OrNone<T> = T | typeof NONE;
+/** An absent field stays as it is; `none` removes a limit. */
+export class CallbackFields {
+  @Field({
+    type: 'text',
+    label: 'Callback URL',
+    help: 'the base URL of the partner’s endpoints, https',
+    option: '--callback-url <url>',
+    most: 2048,
+    // A refused URL may contain a credential.
+    audited: (text) => calledUrl(text, true) ?? 'unusable',
+  })
+  readonly url?: string;
 
-/** An absent field stays as it is. */
-export interface CallbackChange {
-  /** The base URL of the partner's endpoints. */
-  readonly url?: string | undefined;
-  /** `X-API-KEY` of our calls. */
-  readonly key?: string | undefined;
-  /** Signs our calls and the partner's answers. */
-  readonly secret?: string | undefined;
-  /** US dollars per point; above 0. */
-  readonly usdPerPoint?: Decimal | undefined;
-  readonly bonusFrom?: OrNone<bigint> | undefined;
-  readonly bonusRate?: Decimal | undefined;
-  readonly minPoints?: OrNone<bigint> | undefined;
-  readonly maxPoints?: OrNone<bigint> | undefined;
-  /** Whole tokens in a UTC day. */
-  readonly dailyTokenBudget?: OrNone<Decimal> | undefined;
-  /** Whether the partner has the confirmation endpoint. */
-  readonly confirm?: boolean | undefined;
-  /** The complete list, which replaces the stored one. */
-  readonly capabilities?: readonly PartnerCapability[] | undefined;
-  /** Development only: `url` may be http or a private address. */
-  readonly allowPrivate?: boolean | undefined;
+  @Field({
+    type: 'secret',
+    label: 'Callback key',
+    help: 'X-API-KEY of our calls, issued by the partner',
+    option: '--callback-key <key>',
+    isName: true,
+  })
+  readonly key?: string;
+
+  @Field({
+    type: 'secret',
+    label: 'Callback secret',
+    help: 'signs our calls and its answers',
+    option: '--callback-secret <secret>',
+  })
+  readonly secret?: string;
+
+  @Field({
+    type: 'decimal',
+    label: 'USD per point',
+    help: 'what a point is worth',
+    option: '--usd-per-point <decimal>',
+    isAboveZero: true,
+  })
+  readonly usdPerPoint?: string;
+
+  @Field({
+    type: 'points',
+    label: 'Bonus from points',
+    help: 'points from which there is a bonus, or none',
+    option: '--bonus-from <points>',
+    orNone: true,
+  })
+  readonly bonusFrom?: string;
+
+  @Field({
+    type: 'decimal',
+    label: 'Bonus rate',
+    help: 'the share on top: 0.02 is 2 %',
+    option: '--bonus-rate <decimal>',
+  })
+  readonly bonusRate?: string;
+
+  @Field({
+    type: 'points',
+    label: 'Fewest points',
+    help: 'the fewest in one redemption, or none',
+    option: '--min-points <points>',
+    orNone: true,
+  })
+  readonly minPoints?: string;
+
+  @Field({
+    type: 'points',
+    label: 'Most points',
+    help: 'the most in one redemption, or none',
+    option: '--max-points <points>',
+    orNone: true,
+  })
+  readonly maxPoints?: string;
+
+  @Field({
+    type: 'decimal',
+    label: 'Tokens in a UTC day',
+    help: 'whole tokens in a UTC day, what a fault of the partner can cost at most; without one (none) nothing can be redeemed',
+    option: '--daily-token-budget <tokens>',
+    orNone: true,
+  })
+  readonly dailyTokenBudget?: string;
+
+  @Field({
+    type: 'flag',
+    label: 'Has the confirmation endpoint',
+    help: 'the partner has the confirmation endpoint (the default)',
+    option: '--confirm',
+    helpOfNo: 'it has not: no confirmation is sent',
+  })
+  readonly confirm?: boolean;
+
+  @Field({
+    type: 'words',
+    label: 'Proven capabilities',
+    help: 'what it is proven to do, or none; replaces the list',
+    option: '--capability <name...>',
+    values: PARTNER_CAPABILITIES,
+  })
+  readonly capabilities?: readonly PartnerCapability[];
+
+  @Field({
+    type: 'flag',
+    label: 'Development: accept http and private addresses',
+    help: 'development: accept http and private addresses',
+    option: '--allow-private',
+  })
+  readonly allowPrivate?: boolean;
+}
+
+/** Values of the fields. */
+export type CallbackValues = Pick<CallbackFields, keyof CallbackFields>;
+
+/** The stored settings as values of the fields, without key and secret; an absent limit is left out. */
+export function callbackValues(callback: CallbackSettings): CallbackValues {
+  const { url, usdPerPoint, bonus, minPoints, maxPoints, dailyTokenBudget } = callback;
+  return {
+    url,
+    usdPerPoint: decimalText(usdPerPoint),
+    ...(bonus && { bonusFrom: bonus.fromPoints.toString(), bonusRate: decimalText(bonus.rate) }),
+    ...(minPoints !== undefined && { minPoints: minPoints.toString() }),
+    ...(maxPoints !== undefined && { maxPoints: maxPoints.toString() }),
+    ...(dailyTokenBudget && { dailyTokenBudget: decimalText(dailyTokenBudget) }),
+    confirm: callback.confirms,
+    capabilities: callback.capabilities,
+  };
 }
 
 /** Whether the change sets anything. `allowPrivate` only extends what `url` may be. */
-export function setsCallback(change: CallbackChange): boolean {
-  return Object.entries(change).some(
+export function setsCallback(change: CallbackValues = {}): boolean {
+  return Object.entries<unknown>(change).some(
     ([name, value]) => name !== 'allowPrivate' && value !== undefined,
   );
 }
@@ -46,17 +153,16 @@ export function setsCallback(change: CallbackChange): boolean {
  */
 export function onlyCutsBudget(
   before: Pick<PartnerCallback, 'dailyTokenBudget'> | undefined,
-  change: CallbackChange,
+  { dailyTokenBudget, ...others }: CallbackValues = {},
 ): boolean {
-  const { dailyTokenBudget, ...others } = change;
   const now = before?.dailyTokenBudget;
   if (dailyTokenBudget === undefined || dailyTokenBudget === NONE || now === undefined)
     return false;
-  return !setsCallback(others) && compareDecimals(dailyTokenBudget, now) <= 0;
+  return !setsCallback(others) && compareDecimals(parseDecimal(dailyTokenBudget), now) <= 0;
 }
 
 interface Merging {
-  readonly change: CallbackChange;
+  readonly change: CallbackValues;
   readonly keyRing: KeyRing;
   readonly partnerName: string;
 }
@@ -64,7 +170,7 @@ interface Merging {
 /**
  * The stored settings with the change applied; absent fields stay. The secret is sealed in the context of its key, so a
  * new key without a new secret seals the old secret again.
- * @throws OptionError; PermanentError where key or secret are unusable, or the old secret cannot be opened
+ * @throws OptionError; PermanentError if key or secret are unusable, or the old secret cannot be opened
  */
 export function mergeCallback(
   before: PartnerCallback | undefined,
@@ -72,15 +178,16 @@ export function mergeCallback(
 ): CallbackSettings {
   const key = change.key ?? before?.key;
   const url = change.url === undefined ? before?.url : usableUrl(change.url, change);
-  const usdPerPoint = change.usdPerPoint ?? before?.usdPerPoint;
+  const usdPerPoint = decimalAfter(before?.usdPerPoint, change.usdPerPoint);
   const secret = change.secret ?? (before && oldSecret(before, keyRing));
   if (!url || key === undefined || secret === undefined || usdPerPoint === undefined) {
     throw new OptionError(
-      'A callback needs --callback-url, --callback-key, --callback-secret (both also as -file) and --usd-per-point the first time.',
+      (nameOf) =>
+        `A callback needs ${NEEDED.slice(0, -1).map(nameOf).join(', ')} and ${NEEDED.slice(-1).map(nameOf).join()} the first time.`,
     );
   }
-  // Throws where a call could not be made with these values. The message names the partner, and contains neither key
-  // nor secret.
+  // Throws if a call could not be made with these values. The message names the partner, and contains neither key nor
+  // secret.
   requireUsableCredential(partnerName, { apiKey: key, sharedSecret: secret });
   const isSealedSo = key === before?.key && change.secret === undefined;
   return {
@@ -90,19 +197,37 @@ export function mergeCallback(
     usdPerPoint,
     bonus: bonusOf(before, change),
     ...limitsOf(before, change),
-    dailyTokenBudget: merged(before?.dailyTokenBudget, change.dailyTokenBudget),
+    dailyTokenBudget: decimalAfter(before?.dailyTokenBudget, change.dailyTokenBudget),
     confirms: change.confirm ?? before?.confirms ?? true,
     capabilities: change.capabilities ?? before?.capabilities ?? [],
   };
 }
 
-function usableUrl(text: string, { allowPrivate = false }: CallbackChange): string {
+const NEEDED = (['url', 'key', 'secret', 'usdPerPoint'] as const).map((name) =>
+  fieldOf(CallbackFields, name),
+);
+const [BONUS_FROM, BONUS_RATE] = [
+  fieldOf(CallbackFields, 'bonusFrom'),
+  fieldOf(CallbackFields, 'bonusRate'),
+];
+const ALLOW_PRIVATE = fieldOf(CallbackFields, 'allowPrivate');
+
+function usableUrl(text: string, { allowPrivate = false }: CallbackValues): string {
+  const url = calledUrl(text, allowPrivate);
+  if (url !== undefined) return url;
   const parsed = parsePartnerUrl(text, { allowPrivate });
-  if (parsed.ok) return parsed.url.origin + parsed.url.basePath;
-  // The hint appears only where --allow-private would accept the URL.
-  const isTaken = !allowPrivate && parsePartnerUrl(text, { allowPrivate: true }).ok;
-  const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
-  throw new OptionError(`${parsed.message}${hint}`);
+  const message = parsed.ok ? '' : parsed.message;
+  // The hint appears only if the flag would make the URL acceptable.
+  if (allowPrivate || calledUrl(text, true) === undefined) throw new OptionError(message);
+  throw new OptionError(
+    (nameOf) => `${message} For development only, ${nameOf(ALLOW_PRIVATE)} takes it.`,
+  );
+}
+
+/** The URL as it is called; undefined if it cannot be used. */
+function calledUrl(text: string, allowPrivate: boolean): string | undefined {
+  const parsed = parsePartnerUrl(text, { allowPrivate });
+  return parsed.ok ? parsed.url.origin + parsed.url.basePath : undefined;
 }
 
 function oldSecret({ secretCiphertext, key }: PartnerCallback, keyRing: KeyRing): string {
@@ -111,24 +236,28 @@ function oldSecret({ secretCiphertext, key }: PartnerCallback, keyRing: KeyRing)
 
 function bonusOf(
   before: PartnerCallback | undefined,
-  { bonusFrom, bonusRate }: CallbackChange,
+  { bonusFrom, bonusRate }: CallbackValues,
 ): CallbackSettings['bonus'] {
   if (bonusFrom === NONE) {
-    if (bonusRate !== undefined) throw new OptionError('--bonus-from none takes no --bonus-rate.');
-    return undefined;
+    if (bonusRate === undefined) return undefined;
+    throw new OptionError(
+      (nameOf) => `${nameOf(BONUS_FROM)} ${NONE} takes no ${nameOf(BONUS_RATE)}.`,
+    );
   }
-  const fromPoints = bonusFrom ?? before?.bonus?.fromPoints;
-  const rate = bonusRate ?? before?.bonus?.rate;
+  const fromPoints = pointsAfter(before?.bonus?.fromPoints, bonusFrom);
+  const rate = decimalAfter(before?.bonus?.rate, bonusRate);
   if (fromPoints === undefined && rate === undefined) return undefined;
   if (fromPoints === undefined || rate === undefined) {
-    throw new OptionError('A bonus needs both --bonus-from and --bonus-rate.');
+    throw new OptionError(
+      (nameOf) => `A bonus needs both ${nameOf(BONUS_FROM)} and ${nameOf(BONUS_RATE)}.`,
+    );
   }
   return { fromPoints, rate };
 }
 
-function limitsOf(before: PartnerCallback | undefined, change: CallbackChange) {
-  const minPoints = merged(before?.minPoints, change.minPoints);
-  const maxPoints = merged(before?.maxPoints, change.maxPoints);
+function limitsOf(before: PartnerCallback | undefined, change: CallbackValues) {
+  const minPoints = pointsAfter(before?.minPoints, change.minPoints);
+  const maxPoints = pointsAfter(before?.maxPoints, change.maxPoints);
   if (minPoints !== undefined && maxPoints !== undefined && minPoints > maxPoints) {
     throw new OptionError(
       `The fewest points (${minPoints.toString()}) would be more than the most (${maxPoints.toString()}).`,
@@ -137,44 +266,20 @@ function limitsOf(before: PartnerCallback | undefined, change: CallbackChange) {
   return { minPoints, maxPoints };
 }
 
-function merged<T>(before: T | undefined, given: OrNone<T> | undefined): T | undefined {
-  return given === NONE ? undefined : (given ?? before);
+function decimalAfter(before: Decimal | undefined, given: string | undefined): Decimal | undefined {
+  if (given === NONE) return undefined;
+  return given === undefined ? before : parseDecimal(given);
 }
 
-/** A change as the audit log keeps it. Key and secret appear only as `given`. */
-export function auditedChange(change: CallbackChange): object {
-  const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = change;
-  const text = (value: bigint | 'none' | undefined): string | undefined => value?.toString();
-  return {
-    // A refused URL may contain a credential.
-    callbackUrl: change.url && safeUrl(change.url),
-    callbackKey: change.key && 'given',
-    callbackSecret: change.secret && 'given',
-    usdPerPoint: usdPerPoint && decimalText(usdPerPoint),
-    bonusFrom: text(bonusFrom),
-    bonusRate: bonusRate && decimalText(bonusRate),
-    minPoints: text(minPoints),
-    maxPoints: text(maxPoints),
-    dailyTokenBudget:
-      dailyTokenBudget === undefined || dailyTokenBudget === NONE
-        ? dailyTokenBudget
-        : decimalText(dailyTokenBudget),
-    confirm: change.confirm,
-    capability: change.capabilities,
-    allowPrivate: change.allowPrivate,
-  };
+function pointsAfter(before: bigint | undefined, given: string | undefined): bigint | undefined {
+  if (given === NONE) return undefined;
+  return given === undefined ? before : BigInt(given);
 }
 
-function safeUrl(text: string): string {
-  const parsed = parsePartnerUrl(text, { allowPrivate: true });
-  return parsed.ok ? parsed.url.origin + parsed.url.basePath : 'unusable';
-}
-
-/** What is missing before points can be redeemed with the partner; empty where nothing is missing. */
+/** What is missing before points can be redeemed with the partner; empty if nothing is missing. */
 export function callbackNotes({ url, dailyTokenBudget }: CallbackSettings): string[] {
-  const isPublic = parsePartnerUrl(url, { allowPrivate: false }).ok;
   return [
-    ...(isPublic
+    ...(calledUrl(url, false) !== undefined
       ? []
       : [
           'The redemption service calls this address only where ALLOW_PRIVATE_PARTNERS is true, and never in production.',

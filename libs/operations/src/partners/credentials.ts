@@ -3,14 +3,20 @@
  */
 import { type CredentialId, type PartnerId } from '#libs/domain';
 import {
+  CredentialExistsError,
   CredentialStore,
   type Database,
   type NewCredential,
+  type PartnerAudit,
   type PartnerIdentity,
-  type Revocation,
 } from '#libs/db';
 import { hashApiKey, type KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
 import { onPartner, type Operator } from '../audit/audited.js';
+import { Field } from '../operation/field.js';
+import { Operation, type OperationContext, operatorOf } from '../operation/operation.js';
+import { OnPartner, PARTNER, knownPartnerId } from '../operation/on-partner.js';
+import { partnerLabel } from './partner-reference.js';
+import { AlreadyDoneError, createdId, REQUEST } from '../operation/page-fields.js';
 
 const KEY_PREFIX_LENGTH = 12;
 
@@ -40,29 +46,48 @@ export function issueCredential(keyRing: KeyRing): {
   return { minted, stored };
 }
 
-interface Rotation {
-  readonly partner: PartnerId;
-  /** Id of the credential, for a request that may be repeated: the second request is refused. */
-  readonly id?: CredentialId;
-}
+/** Adds a credential. The old ones stay valid until they are revoked. */
+export class AddCredential extends Operation<IssuedCredential> {
+  static readonly spec = {
+    command: 'partner rotate',
+    description: 'issue one more credential, printed once; the old ones work until revoked',
+    consequence:
+      'One more credential is issued and shown once; the old ones work until they are revoked.',
+    role: 'admin',
+    isFresh: true,
+    needs: 'secretsKey',
+  } as const;
 
-/**
- * Adds a credential. The old ones stay valid until they are revoked.
- * @throws PartnerUnknownError, CredentialExistsError
- */
-export async function rotateCredential(
-  database: Database,
-  operator: Operator,
-  { partner, id }: Rotation,
-  keyRing: KeyRing,
-): Promise<IssuedCredential> {
-  const { minted, stored } = issueCredential(keyRing);
-  const { keyPrefix } = stored;
-  const given = { partner, arguments: { keyPrefix } };
-  const { partnerId } = await onPartner(database, operator, given, (who, audit) =>
-    new CredentialStore(database).add(who.partnerId, { id, ...stored }, audit),
-  );
-  return { partnerId, ...minted };
+  @Field(PARTNER) partner!: string;
+  @Field(REQUEST) readonly request?: string;
+
+  /** @throws PartnerUnknownError, AlreadyDoneError */
+  async perform(context: OperationContext): Promise<IssuedCredential> {
+    const { database, subject } = context;
+    const partner = knownPartnerId(this.partner);
+    const { minted, stored } = issueCredential(context.keyRing());
+    const given = { partner, arguments: { keyPrefix: stored.keyPrefix } };
+    const id = createdId(subject, this.request, `${partner} `) as CredentialId | undefined;
+    try {
+      const { partnerId } = await onPartner(
+        database,
+        operatorOf(this, context),
+        given,
+        (who, audit) =>
+          new CredentialStore(database).add(
+            who.partnerId,
+            { ...(id !== undefined && { id }), ...stored },
+            audit,
+          ),
+      );
+      return { partnerId, ...minted };
+    } catch (error) {
+      if (!(error instanceof CredentialExistsError)) throw error;
+      throw new AlreadyDoneError(
+        'This request has added its credential already, and its secret was shown then. If it is lost: add another one and revoke that.',
+      );
+    }
+  }
 }
 
 export interface CredentialReplacement {
@@ -99,18 +124,55 @@ export async function replaceCredential(
   return { issued: { partnerId, ...minted }, replaced, goodUntil };
 }
 
-/**
- * Revokes one credential, given by a prefix of its key; see `KEY_PREFIX`.
- * @returns the prefix as it is stored, and how many active credentials are left
- * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, LastCredentialError
- */
-export function revokeCredential(
-  database: Database,
-  operator: Operator,
-  { partner, keyPrefix, force }: Revocation,
-): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly left: number }> {
-  const given = { partner, arguments: { keyPrefix, force } };
-  return onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new CredentialStore(database).revoke({ partner: partnerId, keyPrefix, force }, audit),
-  );
+/** Revokes one credential, given by a prefix of its key. */
+export class RevokeCredential extends OnPartner<RevokedCredential> {
+  static readonly spec = {
+    command: 'partner revoke',
+    description: 'end a credential; refuses the last active one',
+    consequence:
+      'Within seconds every call that the partner signs with this credential is refused. This cannot be taken back.',
+    role: 'admin',
+    isFresh: true,
+  } as const;
+
+  @Field({
+    type: 'text',
+    help: 'the first characters of the key, 12 at most, as `partner list` shows them',
+    option: '--key-prefix <svck_…>',
+    expected: 'svck_ and 1 to 7 characters more, not the whole key',
+    pattern: KEY_PREFIX,
+    isPatternTold: true,
+    required: true,
+  })
+  readonly keyPrefix!: string;
+
+  @Field({
+    type: 'flag',
+    help: 'also the last active one: every call of the partner is refused then',
+    option: '--force',
+    required: true,
+  })
+  readonly force!: boolean;
+
+  /** @throws CredentialMissingError, CredentialAmbiguousError, LastCredentialError */
+  protected change(
+    { database }: OperationContext,
+    { partnerId: partner }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<RevokedCredential> {
+    const { keyPrefix, force } = this;
+    return new CredentialStore(database).revoke({ partner, keyPrefix, force }, audit);
+  }
+
+  override outcomeOf(revoked: RevokedCredential): string {
+    const { keyPrefix, left } = revoked;
+    return `${keyPrefix}… of ${partnerLabel(revoked)}, is revoked; ${left} active left. The api may know the key for some seconds more.`;
+  }
+}
+
+export interface RevokedCredential extends PartnerIdentity {
+  /** As it is stored. */
+  readonly keyPrefix: string;
+  /** How many active credentials are left. */
+  readonly left: number;
 }

@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditLog, type Database, PartnerUnknownError } from '#libs/db';
 import { parseDecimal, type PartnerId } from '#libs/domain';
+import { systemClock } from '#libs/platform';
 import { KeyRing, mintSecretsKey } from '#libs/signing';
 import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { operatorActor } from '../audit/audited.js';
-import { revokeCredential, rotateCredential } from './credentials.js';
+import { type Operation, type OperationType, prepared } from '../operation/operation.js';
+import { AddCredential, RevokeCredential } from './credentials.js';
 import { resolveAudited, resolvePartner } from './partner-reference.js';
-import { createPartner, listPartners, pausePartner, setPartner } from './partners.js';
+import { CreatePartner, listPartners, PausePartner, SetPartner } from './partners.js';
 
 const SECRET = 'whsec/Zx+81-no-page-may-show-this';
 const KEY = 'pk-live-7Qm2-callback-key';
@@ -15,8 +17,8 @@ const CALLBACK = {
   url: 'https://game.example/svc',
   key: KEY,
   secret: SECRET,
-  usdPerPoint: parseDecimal('0.01'),
-  dailyTokenBudget: parseDecimal('1000'),
+  usdPerPoint: '0.01',
+  dailyTokenBudget: '1000',
 };
 const keyRing = KeyRing.parse(mintSecretsKey().toString('base64'));
 
@@ -28,8 +30,14 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-function as(command: string) {
-  return { actor: operatorActor('ann@example.org'), command };
+const actor = operatorActor('ann@example.org');
+
+function run<Result, T extends Operation<Result>>(
+  type: OperationType<T> & { new (): Operation<Result> },
+  values: Partial<T>,
+): Promise<Result> {
+  const context = { database, clock: systemClock, actor, keyRing: () => keyRing };
+  return prepared(type, values).perform(context);
 }
 
 async function newestNote() {
@@ -42,13 +50,7 @@ describe('a partner', () => {
   let id: PartnerId;
 
   it('is created with a name that is only a text, and its secrets are in no audit row', async () => {
-    const partner = { name, rate: 20, burst: 100, callback: CALLBACK };
-    const { issued, callback } = await createPartner(
-      database,
-      as('partner create'),
-      partner,
-      keyRing,
-    );
+    const { issued, callback } = await run(CreatePartner, { name, callback: CALLBACK });
     id = issued.partnerId;
     expect(callback).toMatchObject({ url: CALLBACK.url, key: KEY });
     const note = await newestNote();
@@ -67,17 +69,16 @@ describe('a partner', () => {
 
   it('is not changed by a change that has nothing in it, and the refusal is audited', async () => {
     const nothing = { partner: id, callback: { allowPrivate: true } };
-    await expect(setPartner(database, as('partner set'), nothing, keyRing)).rejects.toMatchObject({
+    await expect(run(SetPartner, nothing)).rejects.toMatchObject({
       code: 'OPTION_INVALID',
     });
     expect(await newestNote()).toMatchObject({ outcome: 'refused: OPTION_INVALID' });
   });
 
   it('whose budget is only to be lowered is not changed where that would raise it by now', async () => {
-    const cut = (tokens: string) => {
-      const callback = { dailyTokenBudget: parseDecimal(tokens) };
-      const change = { partner: id, callback, mustOnlyCutBudget: true };
-      return setPartner(database, as('partner set'), change, keyRing);
+    const cut = (dailyTokenBudget: string) => {
+      const callback = { dailyTokenBudget };
+      return run(SetPartner, { partner: id, callback, mustOnlyCutBudget: true });
     };
     expect((await cut('999')).callback?.dailyTokenBudget).toEqual(parseDecimal('999'));
     await expect(cut('999.5')).rejects.toMatchObject({ code: 'OPTION_INVALID' });
@@ -87,9 +88,8 @@ describe('a partner', () => {
   });
 
   it('keeps what is not given, and its address is checked', async () => {
-    const change = (callback: object) =>
-      setPartner(database, as('partner set'), { partner: id, rate: 7, callback }, keyRing);
-    const { callback, terms } = await change({ maxPoints: 5000n });
+    const change = (callback: object) => run(SetPartner, { partner: id, rate: 7, callback });
+    const { callback, terms } = await change({ maxPoints: '5000' });
     expect(callback).toMatchObject({ maxPoints: 5000n, url: CALLBACK.url, key: KEY });
     expect(terms).toMatchObject({ rate: 7, burst: 100 });
     for (const url of [
@@ -104,10 +104,9 @@ describe('a partner', () => {
 
   it('gets one more credential, loses one, and keeps the last', async () => {
     const first = (await listPartners(database))[0]?.partner.credentials[0]?.keyPrefix ?? '';
-    const rotation = { partner: id };
-    const issued = await rotateCredential(database, as('partner rotate'), rotation, keyRing);
+    const issued = await run(AddCredential, { partner: id });
     const revoke = (keyPrefix: string) =>
-      revokeCredential(database, as('partner revoke'), { partner: id, keyPrefix, force: false });
+      run(RevokeCredential, { partner: id, keyPrefix, force: false });
     expect(await revoke(first)).toMatchObject({ keyPrefix: first, left: 1 });
     const last = issued.apiKey.slice(0, 12);
     await expect(revoke(last)).rejects.toMatchObject({ code: 'LAST_CREDENTIAL' });
@@ -116,8 +115,7 @@ describe('a partner', () => {
 
   it('that is not there is refused, and the id is audited', async () => {
     const missing = aPartnerId();
-    const paused = pausePartner(database, as('partner pause'), missing, true);
-    await expect(paused).rejects.toThrow(PartnerUnknownError);
+    await expect(run(PausePartner, { partner: missing })).rejects.toThrow(PartnerUnknownError);
     const refused = { command: 'partner pause', outcome: 'refused: PARTNER_UNKNOWN' };
     expect(await newestNote()).toMatchObject({ ...refused, partner: missing });
   });
@@ -130,7 +128,7 @@ describe('a partner', () => {
 
   it('that nothing is named so is refused, and what was typed is audited without a credential', async () => {
     const key = `svck_${'a'.repeat(43)}`;
-    const resolved = resolveAudited(database, as('partner pause'), key);
+    const resolved = resolveAudited(database, { actor, command: 'partner pause' }, key);
     await expect(resolved).rejects.toThrow(PartnerUnknownError);
     const note = await newestNote();
     expect(note).toMatchObject({ outcome: 'refused: PARTNER_UNKNOWN', partner: null });

@@ -29,7 +29,7 @@ export type OperatorEvent = EventOf<
   | 'operator-settled'
 >;
 
-export interface Operation extends AuditedCommand {
+export interface OperatedEvent extends AuditedCommand {
   readonly id: UuidV7;
   readonly event: OperatorEvent;
   /** Makes the MAC that vouches for the transaction in the event. */
@@ -52,7 +52,7 @@ export interface Operated {
 export function operate(
   database: Database,
   clock: Clock,
-  { event, confirm, ...operation }: Operation,
+  { event, confirm, ...operation }: OperatedEvent,
 ): Promise<Operated> {
   return onRedemption(database, operation, async (stored, store) => {
     const before = stored.redemption;

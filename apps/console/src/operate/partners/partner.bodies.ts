@@ -1,8 +1,13 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { decimalText, type ListedCredential, type PartnerCallback } from '#libs/db';
+import { type ListedCredential, type PartnerCallback } from '#libs/db';
 import { PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
 import { Field } from '#libs/openapi';
-import { callbackNotes, type FoundPartner, type IssuedCredential } from '#libs/operations';
+import {
+  callbackNotes,
+  callbackValues,
+  type FoundPartner,
+  type IssuedCredential,
+} from '#libs/operations';
 
 const STANDINGS = ['open', 'paused', 'no-budget', 'no-callback'] as const;
 type PartnerStanding = (typeof STANDINGS)[number];
@@ -131,19 +136,14 @@ function credentialBody(credential: ListedCredential): CredentialBody {
 }
 
 function callbackBody(callback: PartnerCallback): CallbackBody {
-  const { url, key, usdPerPoint, bonus, minPoints, maxPoints, dailyTokenBudget } = callback;
+  const { key, confirms, capabilities } = callback;
+  const { bonusFrom = null, bonusRate = null, ...values } = callbackValues(callback);
+  const { url = '', usdPerPoint = '', minPoints = null, maxPoints = null } = values;
   return {
-    url,
+    ...{ url, usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints },
+    dailyTokenBudget: values.dailyTokenBudget ?? null,
     keyPrefix: key.length > 2 * SHOWN_OF_KEY ? `${key.slice(0, SHOWN_OF_KEY)}…` : '…',
-    usdPerPoint: decimalText(usdPerPoint),
-    bonusFrom: bonus?.fromPoints.toString() ?? null,
-    bonusRate: bonus === undefined ? null : decimalText(bonus.rate),
-    minPoints: minPoints?.toString() ?? null,
-    maxPoints: maxPoints?.toString() ?? null,
-    dailyTokenBudget: dailyTokenBudget === undefined ? null : decimalText(dailyTokenBudget),
-    confirms: callback.confirms,
-    capabilities: callback.capabilities,
-    notes: callbackNotes(callback),
+    ...{ confirms, capabilities, notes: callbackNotes(callback) },
   };
 }
 

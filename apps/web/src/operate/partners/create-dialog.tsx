@@ -1,33 +1,34 @@
-import { Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { forms } from '../../api/console-forms.generated';
 import { refresh } from '../../api/query-client';
 import { Dialog, HELD } from '../../desk/dialog';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Problem } from '../../shared/loaded';
 import { randomUuid } from '../../shared/random-uuid';
 import { deskTexts } from '../desk-texts';
-import { IssuedCredential } from './issued-credential';
+import { isOfField, OperationFields } from '../operation-fields';
+import { changesOf, fieldsOf, initialValues, isReady } from '../operation-form';
 import { useConsequences } from '../operator';
+import { IssuedCredential } from './issued-credential';
 
-const words = deskTexts.partner;
-const LONGEST_NAME = 100;
+/** The callback is set afterwards, which may need a second operator. */
+const FIELDS = fieldsOf(forms.CreatePartner).filter(({ group }) => group === undefined);
 
 /** Creates a partner with its first credential, which is shown once. */
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const consequenceOf = useConsequences();
   // The id of the request makes repeated sending idempotent: one dialog creates one partner.
   const [request] = useState(randomUuid);
-  const [name, setName] = useState('');
-  const [rate, setRate] = useState<number | string>(20);
-  const [burst, setBurst] = useState<number | string>(100);
+  const [form, setForm] = useState(() => initialValues(FIELDS));
   const create = useMutation({
-    mutationFn: () =>
-      dataOf(
-        consoleApi.POST('/api/operate/partners', {
-          body: { request, name, rate: Number(rate), burst: Number(burst) },
-        }),
-      ),
+    mutationFn: () => {
+      const body = { request, ...changesOf(FIELDS, {}, form) };
+      return dataOf(
+        consoleApi.POST('/api/operate/partners', { body: body as ConsoleBody<'CreatePartner'> }),
+      );
+    },
     // Keeps the secret in this component only, and out of the query cache.
     gcTime: 0,
     onSuccess: () => refresh('operate', 'partners'),
@@ -45,38 +46,20 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
         >
           <Stack>
             <Text>{consequenceOf('partner create')}</Text>
-            <TextInput
-              label={words.name}
-              required
-              data-autofocus
-              maxLength={LONGEST_NAME}
-              value={name}
-              onChange={({ currentTarget }) => setName(currentTarget.value)}
+            <OperationFields
+              fields={FIELDS}
+              values={form}
+              onChange={setForm}
+              error={create.error}
             />
-            <NumberInput
-              label={words.rate}
-              allowDecimal={false}
-              error={problemOf(rate)}
-              value={rate}
-              onChange={setRate}
-            />
-            <NumberInput
-              label={words.burst}
-              allowDecimal={false}
-              error={problemOf(burst)}
-              value={burst}
-              onChange={setBurst}
-            />
-            {create.isError && <Problem problem={create.error} />}
+            {create.isError && !isOfField(FIELDS, create.error) && (
+              <Problem problem={create.error} />
+            )}
             <Group justify="end">
               <Button variant="default" disabled={create.isPending} onClick={onClose}>
                 {deskTexts.cancel}
               </Button>
-              <Button
-                type="submit"
-                loading={create.isPending}
-                disabled={name.trim() === '' || !isRate(rate) || !isRate(burst)}
-              >
+              <Button type="submit" loading={create.isPending} disabled={!isReady(FIELDS, form)}>
                 {deskTexts.partners.create}
               </Button>
             </Group>
@@ -87,15 +70,4 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       )}
     </Dialog>
   );
-}
-
-const MAX_INT = 2_147_483_647;
-
-function isRate(value: number | string): boolean {
-  return Number.isInteger(Number(value)) && Number(value) >= 1 && Number(value) <= MAX_INT;
-}
-
-/** Validates the field while it is being edited, without changing the text. */
-function problemOf(value: number | string): string | null {
-  return isRate(value) ? null : words.notRate;
 }

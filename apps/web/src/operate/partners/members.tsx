@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { forms } from '../../api/console-forms.generated';
 import { refresh } from '../../api/query-client';
 import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
@@ -12,14 +13,14 @@ import { CopyLine } from './issued-credential';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
 import { usePartnerConsequences, useIsAdmin } from '../operator';
-import { ApiProblem } from '../../api/api-problem';
-import { namedField } from './named-field';
+import { isOfField, OperationFields } from '../operation-fields';
+import { changesOf, fieldsOf, initialValues, isReady } from '../operation-form';
 import { Invitations } from './invitations';
 
 type Member = ConsoleBody<'PartnerMember'>;
 
 const words = deskTexts.members;
-const LONGEST_NOTE = 200;
+const INVITE = fieldsOf(forms.InviteMember);
 
 export function Members({ partner }: { readonly partner: string }) {
   const [asked, setAsked] = useState<'invite' | Member | undefined>(undefined);
@@ -93,16 +94,13 @@ interface DialogProps {
 
 function InviteDialog({ partner, onClose }: DialogProps) {
   const consequenceOf = usePartnerConsequences(partner);
-  const [note, setNote] = useState('');
-  // Counts code points like the server; an emoji may be two UTF-16 units.
-  const count = Array.from(note.trim()).length;
-  const isTooLong = count > LONGEST_NOTE;
+  const [form, setForm] = useState(() => initialValues(INVITE));
   const invite = useMutation({
     mutationFn: () =>
       dataOf(
         consoleApi.POST('/api/operate/partners/{partner}/invitations', {
           params: { path: { partner } },
-          body: { note: note.trim() },
+          body: changesOf(INVITE, {}, form) as ConsoleBody<'InviteMember'>,
         }),
       ),
     gcTime: 0,
@@ -119,18 +117,19 @@ function InviteDialog({ partner, onClose }: DialogProps) {
         <Text>{consequenceOf('partner invite')}</Text>
         {invite.data === undefined ? (
           <>
-            <TextInput
-              label={words.note}
-              error={isTooLong && words.noteTooLong(count)}
-              data-autofocus
-              value={note}
-              onChange={({ currentTarget: { value } }) => setNote(value)}
+            <OperationFields
+              fields={INVITE}
+              values={form}
+              onChange={setForm}
+              error={invite.error}
             />
-            {invite.isError && <Problem problem={refusalOf(invite.error)} />}
+            {invite.isError && !isOfField(INVITE, invite.error) && (
+              <Problem problem={invite.error} />
+            )}
             <Group justify="end">
               <Button
                 loading={invite.isPending}
-                disabled={count === 0 || isTooLong}
+                disabled={!isReady(INVITE, form)}
                 onClick={() => invite.mutate()}
               >
                 {words.invite}
@@ -147,13 +146,6 @@ function InviteDialog({ partner, onClose }: DialogProps) {
       </Stack>
     </Dialog>
   );
-}
-
-/** Replaces the name of the field in the server's message by its label in the form. */
-function refusalOf(error: unknown): unknown {
-  return error instanceof ApiProblem && error.status === 400
-    ? namedField(error.message, { note: words.note }).message
-    : error;
 }
 
 function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly member: Member }) {

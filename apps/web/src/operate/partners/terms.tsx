@@ -1,16 +1,22 @@
 import { Button, Group, List, Text } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type ConsoleBody } from '../../api/console-client';
+import { forms } from '../../api/console-forms.generated';
 import { Amount } from '../../shared/amount';
 import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
+import { fieldsOf, type FormField } from '../operation-form';
 import { useIsAdmin } from '../operator';
 import { TermsDialog } from './terms-dialog';
 
 type Partner = ConsoleBody<'PartnerDetails'>;
 
+type Callback = NonNullable<Partner['callback']>;
+
 const words = deskTexts.partner;
+const labels = forms.SetPartner.properties;
+const FIELDS = fieldsOf(labels.callback);
 
 /** The partner's rate limits, callback and terms for redemptions. */
 export function Terms({ partner }: { readonly partner: Partner }) {
@@ -21,13 +27,13 @@ export function Terms({ partner }: { readonly partner: Partner }) {
   return (
     <Card title={words.terms}>
       {result !== undefined && <ActionOutcome result={result} />}
-      <Fact name={words.rate}>
+      <Fact name={labels.rate.title}>
         <Amount value={String(rate)} />
       </Fact>
-      <Fact name={words.burst}>
+      <Fact name={labels.burst.title}>
         <Amount value={String(burst)} />
       </Fact>
-      <Fact name={words.stakeSet}>{stakeSet}</Fact>
+      <Fact name={labels.stakeSet.title}>{stakeSet}</Fact>
       {callback === null ? <Text>{words.noCallback}</Text> : <CallbackFacts callback={callback} />}
       {isAdmin && (
         <Group mt="sm">
@@ -43,32 +49,22 @@ export function Terms({ partner }: { readonly partner: Partner }) {
   );
 }
 
-function CallbackFacts({ callback }: { readonly callback: NonNullable<Partner['callback']> }) {
-  const amounts = [
-    'usdPerPoint',
-    'bonusFrom',
-    'bonusRate',
-    'minPoints',
-    'maxPoints',
-    'dailyTokenBudget',
-  ] as const;
+/** Fields that the callback has in another form, or that only its form has. */
+const SHOWN_OTHERWISE: Readonly<Record<string, (callback: Callback) => ReactNode>> = {
+  key: ({ keyPrefix }) => keyPrefix,
+  secret: () => words.secretSet,
+  confirm: ({ confirms }) => (confirms ? words.yes : words.no),
+};
+
+function CallbackFacts({ callback }: { readonly callback: Callback }) {
+  const stored: Readonly<Record<string, unknown>> = callback;
   return (
     <>
-      <Fact name={words.callback.url}>{callback.url}</Fact>
-      <Fact name={words.callback.key}>{callback.keyPrefix}</Fact>
-      <Fact name={words.callback.secret}>{words.callback.secretSet}</Fact>
-      {amounts.map((name) => {
-        const value = callback[name];
-        return (
-          <Fact key={name} name={words.callback[name]}>
-            {value === null ? deskTexts.none : <Amount value={value} />}
-          </Fact>
-        );
-      })}
-      <Fact name={words.callback.confirms}>{callback.confirms ? words.yes : words.no}</Fact>
-      <Fact name={words.callback.capabilities}>
-        {callback.capabilities.length === 0 ? deskTexts.none : callback.capabilities.join(', ')}
-      </Fact>
+      {FIELDS.filter(({ name }) => name in SHOWN_OTHERWISE || name in stored).map((field) => (
+        <Fact key={field.name} name={field.label}>
+          {SHOWN_OTHERWISE[field.name]?.(callback) ?? shownValue(field, stored[field.name])}
+        </Fact>
+      ))}
       <List size="sm">
         {callback.notes.map((note) => (
           <List.Item key={note}>{note}</List.Item>
@@ -76,4 +72,11 @@ function CallbackFacts({ callback }: { readonly callback: NonNullable<Partner['c
       </List>
     </>
   );
+}
+
+function shownValue({ schema: { pattern } }: FormField, value: unknown): ReactNode {
+  if (Array.isArray(value)) return value.length === 0 ? deskTexts.none : value.join(', ');
+  if (typeof value !== 'string') return deskTexts.none;
+  // Amounts are the texts with a pattern.
+  return pattern === undefined ? value : <Amount value={value} />;
 }

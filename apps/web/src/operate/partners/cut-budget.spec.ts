@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { onlyCutsBudget, type TermsForm } from './terms-form.js';
+import { onlyCutsBudget } from './cut-budget.js';
 
-const before = { dailyTokenBudget: '100' } as TermsForm;
+const before = { dailyTokenBudget: '100' };
 
 it.each([
   ['99.99', {}, true],

@@ -1,0 +1,204 @@
+/** Makes the command of an operation from its fields. */
+import { InvalidArgumentError, type Option } from 'commander';
+import { type SettingsClass } from '#libs/config';
+import { type Database } from '#libs/db';
+import { PermanentError } from '#libs/domain';
+import {
+  accepts,
+  expectedOf,
+  type FieldsClass,
+  fieldsOf,
+  type FieldSpec,
+  NONE,
+  type Operation,
+  type OperationContext,
+  type OperationSpec,
+  type OperationType,
+  optionAttribute,
+  optionName,
+  outcomeOf,
+  prepared,
+  type ResultOf,
+} from '#libs/operations';
+import { KeyRing } from '#libs/signing';
+import {
+  ConsoleLinkSettings,
+  OperatorSettings,
+  PartnerSettings,
+  StakeSetSettings,
+} from './cli.env.js';
+import { type Call, command, type CommandSpec, type Terminal } from './command.js';
+import { argument, AS, JSON_LINE, ON_STAKE_SET, option, YES } from './options.js';
+import { readSecret } from './partner/credential.js';
+
+export const PARTNER = argument('<name>', 'name or id of the partner');
+
+/** Argument of a command on one partner. */
+export interface PartnerArgument {
+  readonly name: string;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a command has besides the fields of its operation. */
+interface Additions<T extends Operation> {
+  readonly note?: string;
+  /** The result can be printed as JSON. */
+  readonly hasJson?: true;
+  readonly options?: readonly Option[];
+  /** Completes the values of the fields from these options. */
+  readonly amend?: (values: Partial<T>, given: Given) => Partial<T>;
+  /** Tells what was done. Default: the outcome of the operation, in a sentence. */
+  readonly print?: (call: Call, result: ResultOf<T>, operation: T) => void;
+}
+
+export function commandOf<T extends Operation>(
+  type: OperationType<T>,
+  { note, hasJson, options = [], amend, print = printOutcome }: Additions<T> = {},
+): CommandSpec {
+  const { spec } = type;
+  const isOnPartner = fieldsOf(type).has('partner');
+  return command({
+    name: spec.command.split(' ').at(-1) ?? '',
+    description: spec.description,
+    arguments: isOnPartner ? [PARTNER] : [],
+    options: [
+      ...optionsOf(type),
+      ...options,
+      ...(spec.needs === 'stakeSet' ? [ON_STAKE_SET] : []),
+      ...(hasJson === true ? [JSON_LINE] : []),
+      ...(spec.isConfirmed === true ? [YES] : []),
+      AS,
+    ],
+    ...(note !== undefined && { note }),
+    settings: settingsOf(spec),
+    async action(call: Call<OperationSettings>, given: Given & PartnerArgument) {
+      const read = (await valuesOf(type, given, call.terminal)) as Partial<T>;
+      const operation = prepared(type, amend === undefined ? read : amend(read, given));
+      const context = contextOf(call);
+      const perform = async (database: Database): Promise<unknown> => {
+        if (spec.isConfirmed === true) await call.confirm(spec.consequence ?? '');
+        return operation.perform({ ...context, database });
+      };
+      const result = await (isOnPartner
+        ? call.withPartner(given.name, (database, { partnerId }) => {
+            Object.assign(operation, { partner: partnerId });
+            return perform(database);
+          })
+        : call.withDatabase(perform));
+      print(call, result as ResultOf<T>, operation);
+    },
+  });
+}
+
+function printOutcome<T extends Operation>(call: Call, result: ResultOf<T>, operation: T): void {
+  call.terminal.out(`${outcomeOf<unknown>(operation, result)}\n`);
+}
+
+interface OperationSettings extends OperatorSettings {
+  readonly secretsKey?: string;
+  readonly consoleOrigin?: string;
+  readonly stakeSet?: string;
+}
+
+const SETTINGS = {
+  secretsKey: PartnerSettings,
+  consoleOrigin: ConsoleLinkSettings,
+  stakeSet: StakeSetSettings,
+};
+
+function settingsOf({ needs }: OperationSpec): SettingsClass<OperationSettings> {
+  return needs === undefined ? OperatorSettings : SETTINGS[needs];
+}
+
+function contextOf(call: Call<OperationSettings>): Omit<OperationContext, 'database'> {
+  const { secretsKey, consoleOrigin, stakeSet } = call.settings;
+  // An unusable key is refused before the database is opened.
+  const keyRing = secretsKey === undefined ? undefined : KeyRing.parse(secretsKey);
+  return {
+    clock: call.clock,
+    actor: call.operator.actor,
+    consoleOrigin,
+    stakeSet,
+    keyRing: () => {
+      if (keyRing !== undefined) return keyRing;
+      throw new PermanentError('SETTING_MISSING', 'This command does not read SECRETS_KEY.');
+    },
+  };
+}
+
+function optionsOf(type: FieldsClass): Option[] {
+  return [...fieldsOf(type)].flatMap(([name, spec]): Option[] => {
+    if (spec.type === 'group') return optionsOf(spec.of());
+    if (spec.option === undefined) return [];
+    const { option: flags, help } = spec;
+    const parse = (text: string, before?: unknown): unknown => {
+      const value = valueOf(spec, text, before);
+      if (accepts(type, name, value)) return value;
+      throw new InvalidArgumentError(refusalOf(spec, text));
+    };
+    if (spec.type === 'flag') {
+      const no = spec.helpOfNo;
+      return [
+        option(flags, help),
+        ...(no === undefined ? [] : [option(flags.replace('--', '--no-'), no)]),
+      ];
+    }
+    if (spec.type === 'secret') {
+      const hint = spec.isName === true ? '' : '; - reads it from the standard input';
+      const file = `${optionName(spec)}-file <path>`;
+      return [
+        option(flags, `${help}${hint}`),
+        option(file, `the file that holds the ${placeholderOf(flags)}`),
+      ];
+    }
+    const words = spec.type === 'words' ? `: ${spec.values.join(', ')}` : '';
+    const made = option(flags, `${help}${words}`, parse);
+    if (spec.type === 'whole' && spec.default !== undefined) return [made.default(spec.default)];
+    return [made.makeOptionMandatory(spec.required === true)];
+  });
+}
+
+/** `key` of `--callback-key <key>`. */
+function placeholderOf(flags: string): string {
+  return flags.slice(flags.indexOf('<') + 1, -1);
+}
+
+/** @param before the words that were given before */
+function valueOf(spec: FieldSpec, text: string, before: unknown): unknown {
+  if (spec.type === 'whole') return /^\d+$/.test(text) ? Number(text) : text;
+  if (spec.type !== 'words') return text;
+  if (text === NONE) return [];
+  return [...new Set([...(Array.isArray(before) ? (before as unknown[]) : []), text])];
+}
+
+function refusalOf(spec: FieldSpec, text: string): string {
+  const fault = spec.type === 'text' ? spec.faultOf?.(text) : undefined;
+  if (fault === undefined) return `Expected ${expectedOf(spec)}.`;
+  return `The ${(spec.label ?? 'value').toLowerCase()} ${fault}.`;
+}
+
+/** The values of the fields, with secrets read from their sources. @throws OptionError, which contains no secret */
+async function valuesOf(type: FieldsClass, given: Given, terminal: Terminal): Promise<object> {
+  const values: Record<string, unknown> = {};
+  for (const [name, spec] of fieldsOf(type)) {
+    const value = await givenValue(spec, given, terminal);
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+async function givenValue(spec: FieldSpec, given: Given, terminal: Terminal): Promise<unknown> {
+  if (spec.type === 'group') {
+    const values = await valuesOf(spec.of(), given, terminal);
+    return Object.keys(values).length === 0 ? undefined : values;
+  }
+  const attribute = optionAttribute(spec);
+  const value = given[attribute];
+  if (spec.type === 'flag') return value ?? (spec.required === true ? false : undefined);
+  if (spec.type !== 'secret') return value;
+  const file = given[`${attribute}File`] as string | undefined;
+  const { isName } = spec;
+  const source = { value: value as string | undefined, file, option: optionName(spec), isName };
+  return readSecret(source, terminal);
+}

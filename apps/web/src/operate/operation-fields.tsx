@@ -1,0 +1,113 @@
+import { Checkbox, MultiSelect, PasswordInput, TextInput } from '@mantine/core';
+import { ApiProblem } from '../api/api-problem';
+import { faultOf, type FormField, type FormValue, type FormValues } from './operation-form';
+
+/** A refusal of a request, with the label of the field that it names. */
+export function labelledRefusal(fields: readonly FormField[], error: unknown): unknown {
+  return fields.map((field) => refusalOf(field, error)).find((text) => text !== null) ?? error;
+}
+
+/** Whether a refusal names one of the fields, which then shows it. */
+export function isOfField(fields: readonly FormField[], error: unknown): boolean {
+  const field = error instanceof ApiProblem ? error.field : undefined;
+  return fields.some(({ name }) => name === field);
+}
+
+interface OperationFieldsProps {
+  readonly fields: readonly FormField[];
+  readonly values: FormValues;
+  readonly onChange: (values: FormValues) => void;
+  /** The refusal of the request, which may name a field. */
+  readonly error?: unknown;
+  /** Shown in empty fields, by name. */
+  readonly placeholders?: Readonly<Record<string, string>>;
+}
+
+/** The fields of an operation. */
+export function OperationFields({
+  fields,
+  values,
+  onChange,
+  error,
+  placeholders = {},
+}: OperationFieldsProps) {
+  return fields.map((field, index) => {
+    const { name } = field;
+    const value = values[name] ?? '';
+    return (
+      <OperationField
+        key={name}
+        field={field}
+        value={value}
+        error={faultOf(field, value) ?? refusalOf(field, error)}
+        placeholder={placeholders[name] ?? ''}
+        isFirst={index === 0}
+        onChange={(changed) => onChange({ ...values, [name]: changed })}
+      />
+    );
+  });
+}
+
+/** A refusal of the field, with its label in the place of its name, by which the message begins. */
+function refusalOf({ name, label }: FormField, error: unknown): string | null {
+  if (!(error instanceof ApiProblem) || error.field !== name) return null;
+  const { message } = error;
+  return message.startsWith(`${name} `) ? `${label}: ${message.slice(name.length + 1)}` : message;
+}
+
+interface OperationFieldProps {
+  readonly field: FormField;
+  readonly value: FormValue;
+  readonly error: string | null;
+  readonly placeholder: string;
+  readonly isFirst: boolean;
+  readonly onChange: (value: FormValue) => void;
+}
+
+function OperationField({
+  field,
+  value,
+  error,
+  placeholder,
+  isFirst,
+  onChange,
+}: OperationFieldProps) {
+  const { label, schema, isRequired } = field;
+  const { items } = schema;
+  const description = schema.description === `${label}.` ? undefined : schema.description;
+  if (typeof value === 'boolean') {
+    return (
+      <Checkbox
+        label={label}
+        checked={value}
+        onChange={({ currentTarget: { checked } }) => onChange(checked)}
+      />
+    );
+  }
+  if (typeof value !== 'string') {
+    return (
+      <MultiSelect
+        label={label}
+        description={description}
+        error={error}
+        data={[...(items?.enum ?? [])]}
+        value={[...value]}
+        onChange={onChange}
+      />
+    );
+  }
+  const Input = schema.writeOnly === true ? PasswordInput : TextInput;
+  return (
+    <Input
+      label={label}
+      description={description}
+      error={error}
+      placeholder={placeholder}
+      required={isRequired}
+      autoComplete={schema.writeOnly === true ? 'new-password' : 'off'}
+      {...(isFirst && { 'data-autofocus': true })}
+      value={value}
+      onChange={({ currentTarget: { value: text } }) => onChange(text)}
+    />
+  );
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  changesOf,
+  faultOf,
+  fieldsOf,
+  type FormField,
+  initialValues,
+  isReady,
+} from './operation-form.js';
+
+const SCHEMA = {
+  properties: {
+    request: { type: 'string' },
+    name: { type: 'string', title: 'Name', maxLength: 4 },
+    rate: { type: 'integer', title: 'Rate', minimum: 1 },
+    callback: {
+      type: 'object',
+      properties: {
+        url: { type: 'string', title: 'URL' },
+        confirm: { type: 'boolean', title: 'Confirms' },
+        words: { type: 'array', title: 'Words', items: { enum: ['a', 'b'] } },
+      },
+    },
+  },
+  required: ['name', 'request'],
+};
+const fields = fieldsOf(SCHEMA);
+const field = (name: string) => fields.find((one) => one.name === name) as FormField;
+
+describe('the form of an operation', () => {
+  it('has the fields with a label, those of groups too', () => {
+    expect(fields.map(({ name, group, isRequired }) => [name, group, isRequired])).toEqual([
+      ['name', undefined, true],
+      ['rate', undefined, false],
+      ['url', 'callback', false],
+      ['confirm', 'callback', false],
+      ['words', 'callback', false],
+    ]);
+  });
+
+  it('sends what was changed, in its group; an emptied field stays as it was', () => {
+    const before = initialValues(fields, { name: 'Acme', rate: 20, url: 'u', confirm: true });
+    expect(before).toEqual({ name: 'Acme', rate: '20', url: 'u', confirm: true, words: [] });
+    const after = { ...before, name: ' ', rate: '7', confirm: false, words: ['b'] };
+    expect(changesOf(fields, before, after)).toEqual({
+      rate: 7,
+      callback: { confirm: false, words: ['b'] },
+    });
+    expect(changesOf(fields, before, before)).toEqual({});
+  });
+
+  it('is ready once what is required is there, and nothing is refused for certain', () => {
+    expect(faultOf(field('rate'), '0')).toBe('A whole number, at least 1.');
+    expect(faultOf(field('rate'), '1e3')).not.toBeNull();
+    expect(faultOf(field('name'), '🎲'.repeat(4))).toBeNull();
+    expect(faultOf(field('name'), 'Acmes')).toBe('At most 4 characters; these are 5.');
+    expect(isReady(fields, { name: 'Acme', rate: '' })).toBe(true);
+    expect(isReady(fields, { name: '  ' })).toBe(false);
+    expect(isReady(fields, { name: 'Acme', rate: 'x' })).toBe(false);
+  });
+});

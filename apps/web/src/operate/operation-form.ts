@@ -1,0 +1,108 @@
+/** Forms of operations, by the schemas that the console's OpenAPI document has of their requests. */
+
+export interface FieldSchema {
+  readonly type?: string;
+  readonly default?: number;
+  /** Label of the field. A field without one is not in the form. */
+  readonly title?: string;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly writeOnly?: boolean;
+  readonly items?: { readonly enum?: readonly string[] };
+  readonly enum?: readonly string[];
+  /** Of a group of fields. */
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+}
+
+export interface FormSchema {
+  readonly properties: Readonly<Record<string, FieldSchema>>;
+  readonly required: readonly string[];
+}
+
+export type FormValue = string | boolean | readonly string[];
+export type FormValues = Readonly<Record<string, FormValue>>;
+
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly schema: FieldSchema;
+  readonly isRequired: boolean;
+  /** The group that the field is sent in. */
+  readonly group: string | undefined;
+}
+
+/** The fields with a label, those of groups too. */
+export function fieldsOf({ properties, required = [] }: Partial<FormSchema>): FormField[] {
+  return Object.entries(properties ?? {}).flatMap(([name, schema]): FormField[] => {
+    if (schema.properties !== undefined) {
+      return fieldsOf(schema).map((field) => ({ ...field, group: name }));
+    }
+    const { title: label } = schema;
+    const isRequired = required.includes(name);
+    return label === undefined ? [] : [{ name, label, schema, isRequired, group: undefined }];
+  });
+}
+
+/** The values of a form that shows what is stored. */
+export function initialValues(
+  fields: readonly FormField[],
+  stored: Readonly<Record<string, unknown>> = {},
+): FormValues {
+  return Object.fromEntries(
+    fields.map((field) => [field.name, initialValue(field, stored[field.name])]),
+  );
+}
+
+function initialValue(
+  { schema: { type, default: value } }: FormField,
+  stored: unknown = value,
+): FormValue {
+  if (type === 'boolean') return stored === true;
+  if (type === 'array') return Array.isArray(stored) ? (stored as string[]) : [];
+  return typeof stored === 'string' || typeof stored === 'number' ? String(stored) : '';
+}
+
+type Body = Record<string, unknown>;
+
+/** The values that differ from those before, as the request has them. An emptied field stays as it was. */
+export function changesOf(
+  fields: readonly FormField[],
+  before: FormValues,
+  after: FormValues,
+): Body {
+  const body: Body = {};
+  for (const { name, group, schema: field } of fields) {
+    const value = after[name];
+    const text = typeof value === 'string' ? value.trim() : value;
+    if (text === undefined || text === '' || value === before[name]) continue;
+    const sent = field.type === 'integer' ? Number(text) : text;
+    if (group === undefined) body[name] = sent;
+    else body[group] = { ...(body[group] as Body | undefined), [name]: sent };
+  }
+  return body;
+}
+
+/** What is wrong with a value while it is typed; null if the server may accept it. */
+export function faultOf({ schema, isRequired }: FormField, value: FormValue): string | null {
+  if (typeof value !== 'string' || (value === '' && !isRequired)) return null;
+  const { type, minimum = 0, maximum = Infinity, maxLength = Infinity } = schema;
+  if (type === 'integer') {
+    const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
+    return number >= minimum && number <= maximum ? null : `A whole number, at least ${minimum}.`;
+  }
+  // Counts code points as the server does; an emoji may be two UTF-16 units.
+  const count = Array.from(value.trim()).length;
+  return count > maxLength ? `At most ${maxLength} characters; these are ${count}.` : null;
+}
+
+/** Whether the required fields have values, and no field a value that the server refuses for certain. */
+export function isReady(fields: readonly FormField[], values: FormValues): boolean {
+  return fields.every((field) => {
+    const value = values[field.name] ?? '';
+    const isMissing = field.isRequired && typeof value === 'string' && value.trim() === '';
+    return !isMissing && faultOf(field, value) === null;
+  });
+}

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import { Field } from '#libs/openapi';
+import { REASON } from '#libs/operations';
 import { distinctName } from '../auth/operators.js';
 import * as Input from '../http/inputs.js';
 import { NamedPartner } from '../operate/schema.js';
@@ -13,21 +14,15 @@ const STATES = ['open', 'expired', ...DECISIONS] as const;
 /** Name of the argument with sealed secrets, for the console that carries out the action. Pages never get it. */
 export const SEALED = 'sealed';
 
-const LONGEST_REASON = 500;
-
 export function ApprovalReason(): PropertyDecorator {
-  const must = `be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one`;
+  const { pattern, expected, least, most } = REASON;
   return applyDecorators(
-    Input.Matching(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, must, {
-      ...{ minLength: 1, maxLength: LONGEST_REASON },
+    Input.Matching(pattern, `be ${expected}`, {
+      ...{ minLength: least, maxLength: most },
       description: 'Why, for the audit log and the second operator. Needed if one decides.',
     }),
     Input.Optional(),
   );
-}
-
-export class ReasonDto {
-  @ApprovalReason() readonly reason?: string;
 }
 
 export class ApprovalsQuery {

@@ -97,28 +97,21 @@ export function Whole(
   );
 }
 
-/** A field with an object of a class. `ValidateNested` alone lets a list pass, also one without any object in it. */
-export function Nested(classOf: () => ClassConstructor<object>): PropertyDecorator {
-  return applyDecorators(...nestedRules(classOf));
-}
-
 /** A field with a list of objects of a class. */
 export function ListOf(
   classOf: () => ClassConstructor<object>,
   { most }: { readonly most: number },
 ): PropertyDecorator {
   return applyDecorators(
-    ...nestedRules(classOf, { each: true }),
+    ...nestedRules(classOf),
     ArrayMaxSize(most, { message: '$property has too many.' }),
     IsArray({ message: '$property must be a list.' }),
   );
 }
 
-function nestedRules(
-  classOf: () => ClassConstructor<object>,
-  each?: { readonly each: true },
-): PropertyDecorator[] {
-  const options = { ...each, message: '$property is not valid.' };
+/** `ValidateNested` alone lets a list pass, also one without any object in it. */
+function nestedRules(classOf: () => ClassConstructor<object>): PropertyDecorator[] {
+  const options = { each: true, message: '$property is not valid.' };
   return [ValidateNested(options), IsObject(options), Type(classOf)];
 }
 

@@ -41,11 +41,26 @@ export async function seedCalls(
   database: Database,
   { partner, hours, nowMs }: SeededCalls,
 ): Promise<void> {
+  const found = (code: string, status?: number) => {
+    return { finding: { code, status, isUsable: code.startsWith('good') } };
+  };
+  const answered = { verdict: 'verified' };
   const ends = [
-    ['answer', { status: 200, verdict: 'verified', excerpt: '{"balance":"5000"}' }],
-    ['answer', { status: 404, verdict: 'verified', excerpt: '{"error":"<b>no</b>"}' }],
-    ['no-answer', { cause: 'timeout' }],
-    ['nothing-sent', { cause: 'circuit-open' }],
+    [
+      'answer',
+      { ...answered, ...found('good-success', 200), status: 200, excerpt: '{"balance":"5000"}' },
+    ],
+    [
+      'answer',
+      {
+        ...answered,
+        ...found('wrong-envelope', 404),
+        status: 404,
+        excerpt: '{"error":"<b>no</b>"}',
+      },
+    ],
+    ['no-answer', { ...found('timeout'), cause: 'timeout' }],
+    ['nothing-sent', { ...found('circuit-open'), cause: 'circuit-open' }],
   ] as const;
   for (let hour = 0; hour < hours; hour++) {
     const ms = nowMs - hour * HOUR_MS;

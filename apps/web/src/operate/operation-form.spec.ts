@@ -49,6 +49,13 @@ describe('the form of an operation', () => {
     expect(changesOf(fields, before, before)).toEqual({});
   });
 
+  it('sends a number without the commas between its thousands', () => {
+    const schema = { type: 'string', pattern: '^(?:none|\\d{1,30}(?:\\.\\d{1,30})?)$' };
+    const budget = { name: 'budget', label: 'Budget', schema, isRequired: false, group: undefined };
+    const sent = changesOf([budget], { budget: '' }, { budget: '300,000' });
+    expect(sent).toEqual({ budget: '300000' });
+  });
+
   it('is ready once what is required is there, and nothing is refused for certain', () => {
     expect(faultOf(field('rate'), '0')).toBe('A whole number, at least 1.');
     expect(faultOf(field('rate'), '1e3')).not.toBeNull();

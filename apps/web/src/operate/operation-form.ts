@@ -1,4 +1,5 @@
 /** Forms of operations, by the schemas that the console's OpenAPI document has of their requests. */
+import { plainDecimal } from '../format/amount';
 
 export interface FieldSchema {
   readonly type?: string;
@@ -76,13 +77,18 @@ export function changesOf(
   const body: Body = {};
   for (const { name, group, schema: field } of fields) {
     const value = after[name];
-    const text = typeof value === 'string' ? value.trim() : value;
+    const text = typeof value === 'string' ? textOf(value, field) : value;
     if (text === undefined || text === '' || value === before[name]) continue;
     const sent = field.type === 'integer' ? Number(text) : text;
     if (group === undefined) body[name] = sent;
     else body[group] = { ...(body[group] as Body | undefined), [name]: sent };
   }
   return body;
+}
+
+function textOf(value: string, { pattern }: FieldSchema): string {
+  const fits = (text: string): boolean => new RegExp(pattern ?? '', 'u').test(text);
+  return fits('1') && !fits('a') ? plainDecimal(value) : value.trim();
 }
 
 /** What is wrong with a value while it is typed; null if the server may accept it. */

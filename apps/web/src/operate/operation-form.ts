@@ -1,5 +1,5 @@
 /** Forms of operations, by the schemas that the console's OpenAPI document has of their requests. */
-import { plainDecimal } from '../format/amount';
+import { plainDecimal } from '../format/amount.js';
 
 export interface FieldSchema {
   readonly type?: string;

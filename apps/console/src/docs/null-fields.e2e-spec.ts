@@ -14,7 +14,7 @@ const SAMPLES = {
   ...{ message: 'text', signature: `0x${'00'.repeat(65)}`, returnTo: '/operate' },
   ...{ request: ID, address: `0x${'00'.repeat(20)}`, keyPrefix: 'svck_test' },
   ...{ secretOf: 'callback', method: 'GET', path: '/', url: 'https://hooks.example/' },
-  ...{ topics: ['day.sealed'] },
+  ...{ topics: ['day.sealed'], usd: '0.01' },
 };
 const CASES = nullFields(DOCUMENT, SAMPLES);
 

@@ -11,7 +11,7 @@ import { type ChainLink } from './chain-link.js';
 it('the node is asked once a minute, and ten seconds after it did not answer', async () => {
   const node = { asked: 0, isAway: false };
   const block = (timestampSeconds: number) => ({ timestampSeconds });
-  const token = { endpoint: 'node', symbol: 'LOW', decimals: 18 };
+  const token = { endpoint: 'node', value: { symbol: 'LOW', decimals: 18 } };
   const answer = { latest: block(100), finalised: block(88), ...token };
   const pool = {
     endpoints: [token.endpoint],

@@ -73,23 +73,23 @@ function totalsOf(allSteps: readonly (readonly Step[])[]): string[] {
 
 /** The tables that the index has. */
 export async function indexedTables(database: Database): Promise<IndexTables> {
-  const changes = await database.pool.query<{ row: string }>(
-    `SELECT concat_ws(' ', encode(wallet, 'hex'), block, seconds, balance) AS row
-     FROM staking.balance_change ORDER BY wallet, block`,
-  );
-  const days = await database.pool.query<{ row: string }>(
-    `SELECT concat_ws(' ', encode(wallet, 'hex'), day, coalesce(low::text, '-'), closing) AS row
-     FROM staking.balance_day ORDER BY wallet, day`,
-  );
-  // A rollback may leave the row of a day that has no change any more.
-  const totals = await database.pool.query<{ row: string }>(
-    `SELECT concat_ws(' ', day, total) AS row FROM staking.day_total
-     WHERE day IN (SELECT day FROM staking.balance_day) ORDER BY day`,
-  );
-  const [changeRows, dayRows, totalRows] = [changes, days, totals].map(({ rows }) =>
-    rows.map(({ row }) => row),
-  );
-  return { changes: changeRows ?? [], days: dayRows ?? [], totals: totalRows ?? [] };
+  const rowsOf = async (text: string): Promise<string[]> =>
+    (await database.query<{ row: string }>({ text })).map(({ row }) => row);
+  return {
+    changes: await rowsOf(
+      `SELECT concat_ws(' ', encode(wallet, 'hex'), block, seconds, balance) AS row
+       FROM staking.balance_change ORDER BY wallet, block`,
+    ),
+    days: await rowsOf(
+      `SELECT concat_ws(' ', encode(wallet, 'hex'), day, coalesce(low::text, '-'), closing) AS row
+       FROM staking.balance_day ORDER BY wallet, day`,
+    ),
+    // A rollback may leave the row of a day that has no change any more.
+    totals: await rowsOf(
+      `SELECT concat_ws(' ', day, total) AS row FROM staking.day_total
+       WHERE day IN (SELECT day FROM staking.balance_day) ORDER BY day`,
+    ),
+  };
 }
 
 interface Step {

@@ -12,7 +12,12 @@ import {
   type PartnerId,
   type UuidV7,
 } from '#libs/domain';
-import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
+import {
+  type AnswerResult,
+  type PartnerCall,
+  PartnerClient,
+  PartnerEndpoint,
+} from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
 import { type MintedCredential } from '#libs/signing';
 import {
@@ -102,7 +107,7 @@ describe('the four callbacks', () => {
   async function say(call: PartnerCall, to = endpoint): Promise<Record<string, unknown>> {
     const result = await client.call(to, call);
     expect(result).toMatchObject({ kind: 'answer', status: 200, verdict: 'verified' });
-    return (result as unknown as { json: Record<string, unknown> }).json;
+    return (result as AnswerResult).reply.json?.value as Record<string, unknown>;
   }
   const refused = (errorCode: string): object => ({ success: false, errorCode });
   const points = async (): Promise<unknown> =>

@@ -143,7 +143,7 @@ describe('an operator', () => {
     await dialog.getByLabel('Callback URL').fill('http://127.0.0.1:1/game');
     await visit.press('Set', dialog);
     const alert = dialog.getByRole('alert');
-    await alert.getByText('the box “Development: accept http and private addresses”').waitFor();
+    await alert.getByText('“Development: accept http and private addresses” takes it').waitFor();
     expect(await alert.textContent()).not.toContain('--');
   });
 });
@@ -183,10 +183,14 @@ it('a call whose answer is signed wrongly says what to do, and fills in the debu
   await member();
   await visit.goto('/partner/calls');
   await visit.page.getByRole('columnheader', { name: 'Your answer (its beginning)' }).waitFor();
-  const row = visit.page.getByRole('row').filter({ hasText: 'the signature does not verify' });
+  const row = visit.page
+    .getByRole('row')
+    .filter({ hasText: 'The signature of the answer does not verify' });
   await visit.press('Show', row);
   const dialog = visit.dialog('Our call: balance');
-  await dialog.getByText(/64 lower-case hex digits: method, path without the query/).waitFor();
+  await dialog
+    .getByText(/with the base path, without the query.* as 64 lower-case hex digits/)
+    .waitFor();
   const asked = await region('What we asked', dialog).textContent();
   expect(asked).toBe(`GET /game/v1/get-points-by-address?address=${WALLET}`);
   const signed = await region('What is signed (base string)', dialog).textContent();

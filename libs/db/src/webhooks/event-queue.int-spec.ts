@@ -85,6 +85,19 @@ describe('a lane', () => {
     expect([again.id, made(again)]).toEqual([first.id, 0]);
   });
 
+  it('is not kept under a lease in which its last event turns out to be ended', async () => {
+    await add('w');
+    // As between the two statements of a lease, when a late holder ends the event.
+    await admin.query({
+      text: `UPDATE webhooks.event SET state = 'delivered', finished_at = now()`,
+    });
+    expect(await lease()).toEqual([]);
+    const [lane] = await admin.query<{ owner: string | null }>({
+      text: 'SELECT lease_owner AS owner FROM webhooks.lane',
+    });
+    expect(lane).toEqual({ owner: null });
+  });
+
   it('counts what a late holder has delivered once, and leaves the lease of the new one', async () => {
     await add('w', 2);
     const [late, now] = [randomUUID(), randomUUID()];

@@ -98,6 +98,12 @@ export interface QueueStanding {
   readonly givenUp: number;
 }
 
+type Lane = Pick<DueEvent, 'subscription' | 'orderKey'>;
+
+function isSameLane(one: Lane, other: Lane): boolean {
+  return one.subscription === other.subscription && one.orderKey === other.orderKey;
+}
+
 type DueRow = Omit<DueEvent, 'sequence'> & { readonly sequence: string };
 
 export class EventQueue {
@@ -108,7 +114,7 @@ export class EventQueue {
   }
 
   async lease({ dueBy, ...lease }: LaneLease): Promise<DueEvent[]> {
-    const lanes = await this.database.query<{ subscription: string; orderKey: string }>(
+    const lanes = await this.database.query<Lane & object>(
       LEASE({ ...lease, dueBy: dueBy ?? null }),
     );
     if (lanes.length === 0) return [];
@@ -118,6 +124,9 @@ export class EventQueue {
         orderKeys: lanes.map(({ orderKey }) => orderKey),
       }),
     );
+    // An event may have been ended meanwhile, by a process whose lease had run out.
+    const ended = lanes.filter((lane) => !rows.some((row) => isSameLane(lane, row)));
+    for (const lane of ended) await this.release(lane, lease.owner);
     return rows.map((row) => ({
       ...row,
       sequence: BigInt(row.sequence),
@@ -126,7 +135,7 @@ export class EventQueue {
   }
 
   /** Releases the lane, from which nothing was sent. The lane stays due as before. */
-  async release({ subscription, orderKey }: DueEvent, owner: string): Promise<void> {
+  async release({ subscription, orderKey }: Lane, owner: string): Promise<void> {
     await this.database.query(RELEASE({ subscription, orderKey, owner }));
   }
 

@@ -2,7 +2,7 @@
  * How fast one endpoint may be asked. Pure: the caller passes the time, and nothing in this file waits.
  *
  * One rule finds the limit of an endpoint from the outcomes of its last seconds, never from a single one, because
- * healthy providers refuse one request in twenty at random. If a tenth was refused, the rate becomes a little less than
+ * healthy providers refuse one request in twenty at random. If a ninth was refused, the rate becomes a little less than
  * what was answered; otherwise it rises, the faster the longer it was not lowered. If a fifth failed as on an overloaded
  * node, fewer requests may be in flight. A budget of the operator applies as well.
  */
@@ -29,6 +29,8 @@ export interface Load {
 export interface Ticket {
   readonly load: Load;
   readonly startedMs: number;
+  /** Whether no further request could start beside this one. */
+  readonly isFull: boolean;
 }
 
 /** What a request says about the limits of its endpoint. */
@@ -43,13 +45,14 @@ export interface Outcome {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The most requests in flight at one endpoint. */
+/** The most requests in flight at one endpoint, at first and ever. Few at first, since all are lost if it fails. */
+const FIRST_IN_FLIGHT = 4;
 const MOST_IN_FLIGHT = 24;
 /** Outcomes count for this time. Limits are judged after a first part of it. */
 const RECENT_MS = 8_000;
 const FIRST_JUDGED_MS = 1_000;
 /** Number and share of refused requests that mean a rate limit, and of failed ones that mean an overload. */
-const REFUSED = { number: 4, share: 0.1 };
+const REFUSED = { number: 4, share: 0.11 };
 const OVERLOADED = { number: 5, share: 0.2 };
 /** The new rate as a share of what was answered. If nothing was answered, the rate is halved. */
 const BELOW_ANSWERED = 0.95;
@@ -72,7 +75,7 @@ export class Rate {
   private readonly rate: TokenBucket;
   private readonly budget: TokenBucket | undefined;
   private readonly recent = new RecentOutcomes();
-  private window = MOST_IN_FLIGHT;
+  private window = FIRST_IN_FLIGHT;
   private inFlight = 0;
   /** When a limit was changed last; requests that started before belong to the limits of before. */
   private changedMs: number;
@@ -107,17 +110,21 @@ export class Rate {
     if (this.limit) this.budget?.take(load[this.limit.unit], nowMs);
     this.meanUnits += (load.computeUnits - this.meanUnits) * (this.meanUnits === 0 ? 1 : 0.1);
     this.inFlight++;
-    return { load, startedMs: nowMs };
+    return { load, startedMs: nowMs, isFull: !this.hasFreeSlot };
   }
 
   /** @param outcome undefined if the request says nothing about the endpoint, for example because we aborted it */
-  end({ load, startedMs }: Ticket, outcome: Outcome | undefined, nowMs: number): void {
+  end({ load, startedMs, isFull }: Ticket, outcome: Outcome | undefined, nowMs: number): void {
     this.inFlight--;
     if (!outcome || startedMs < this.changedMs) return;
     this.recent.add(outcome, load, nowMs);
     this.pause(outcome, nowMs);
-    if (outcome.refused === 0 && !outcome.overloaded) this.raise(nowMs);
-    else if (nowMs - this.changedMs >= FIRST_JUDGED_MS) this.judge(nowMs);
+    if (outcome.refused === 0 && !outcome.overloaded) {
+      if (isFull) this.window = Math.min(MOST_IN_FLIGHT, this.window + 1);
+      this.raise(nowMs);
+    } else if (nowMs - this.changedMs >= FIRST_JUDGED_MS) {
+      this.judge(nowMs);
+    }
   }
 
   /** How many requests at once are useful, by the window, the rate and the budget. */
@@ -172,7 +179,6 @@ export class Rate {
   }
 
   private raise(nowMs: number): void {
-    this.window = Math.min(MOST_IN_FLIGHT, this.window + 1 / this.window);
     const seconds = Math.min(1000, nowMs - this.raisedMs) / 1000;
     if (seconds <= 0) return;
     this.raisedMs = nowMs;

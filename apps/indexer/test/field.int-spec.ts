@@ -1,6 +1,6 @@
 /**
- * The field as a matrix: each quirk as the only endpoint, as the first of two and as the second of two, from the start;
- * of the first endpoint at the head only, too. In each cell the balances are right, or the index is not ready and names the endpoint and the
+ * The field as a matrix: each quirk as the only endpoint, as the first of two and as the second of two, from the start
+ * and at the head only. In each cell the balances are right, or the index is not ready and names the endpoint and the
  * quirk. Beside an honest endpoint the balances are right in every cell.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -75,12 +75,11 @@ describe.each(POSITIONS)('%s', (position) => {
     await follow(one);
   });
 
-  if (position === 'the second of two') return;
   it.each(QUIRKS)('at the head: $name', async ({ faults, alone }) => {
     const one = aWorld();
     const running = await one.start(...placed(position, []));
     await one.expectRight(open);
-    one.setFaults(0, faults());
+    one.setFaults(position === 'the second of two' ? 1 : 0, faults());
     one.mine(2);
     if (isAlone && alone && !/pruned/.test(alone.source)) return expectSaid(running, alone);
     await one.expectRight(open);
@@ -97,6 +96,14 @@ describe.each(BESIDE)('%s, of a contract without a total', (position) => {
     const one = aWorld({ hasNoTotal: true });
     await one.start(...placed(position, faults()));
     await one.expectRight(open);
+    await follow(one);
+  });
+
+  it.each(INVALID)('at the head: $name', async ({ faults }) => {
+    const one = aWorld({ hasNoTotal: true });
+    await one.start([], []);
+    await one.expectRight(open);
+    one.setFaults(position === 'the second of two' ? 1 : 0, faults());
     await follow(one);
   });
 });

@@ -15,7 +15,7 @@ export interface SealBenchOptions {
   readonly database: Database;
   /** URL for the indexer's database user. */
   readonly databaseUrl: string;
-  readonly rpcUrl: string;
+  readonly rpcUrls: readonly string[];
   readonly firstBlock: bigint;
   readonly status: IndexStatus;
   readonly keptDays?: number;
@@ -58,9 +58,9 @@ export class SealBench {
   }
 
   private reader(options: Omit<SealBenchOptions, 'database'>): ChainReader {
-    const { rpcUrl, hook, firstBlock, firstBlockLateSeconds = 0 } = options;
+    const { rpcUrls, hook, firstBlock, firstBlockLateSeconds = 0 } = options;
     let questions = 0;
-    const reader = new ChainReader(new RpcPool({ urls: [rpcUrl], clock: systemClock }));
+    const reader = new ChainReader(new RpcPool({ urls: rpcUrls, clock: systemClock }));
     const ask = reader.headers.bind(reader);
     reader.headers = async (...question) => {
       await hook?.(++questions);

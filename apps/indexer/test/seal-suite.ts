@@ -38,7 +38,7 @@ export class SealSuite extends IndexerSuite {
     const { chain } = this;
     const databaseUrl = this.database.urlAs('indexer');
     return new SealBench({
-      ...{ databaseUrl, status, rpcUrl: chain.rpc.url, firstBlock: chain.contracts.startBlock },
+      ...{ databaseUrl, status, rpcUrls: [chain.rpc.url], firstBlock: chain.contracts.startBlock },
       database: await this.database.open({ url: databaseUrl }),
       ...options,
     });

@@ -15,7 +15,7 @@ const fence = await new IndexStore(database).takeLead();
 status.phase = 'following';
 status.leads({ fence, signal: new AbortController().signal });
 const bench = new SealBench({
-  ...{ database, databaseUrl, rpcUrl, status },
+  ...{ database, databaseUrl, rpcUrls: [rpcUrl], status },
   firstBlock: BigInt(firstBlock),
 });
 await bench.service.tick();

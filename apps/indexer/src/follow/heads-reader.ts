@@ -16,7 +16,7 @@ import {
   type Tip,
   unlessOutage,
 } from '#libs/chain';
-import { type BlockRef, RetryableError } from '#libs/domain';
+import { type BlockRef, isSameBlock, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type SuspectRanges } from '../vouch/suspect-ranges.js';
 import { type Witnesses } from '../vouch/witnesses.js';
@@ -185,8 +185,4 @@ export class HeadsReader {
 
 function inOrder(one: Heads, other: Heads, numberOf: (heads: Heads) => bigint): [Heads, Heads] {
   return numberOf(one) <= numberOf(other) ? [one, other] : [other, one];
-}
-
-function isSameBlock(one: BlockRef, other: BlockRef): boolean {
-  return one.hash === other.hash && one.timestampSeconds === other.timestampSeconds;
 }

@@ -1,6 +1,14 @@
 /** Determines which days are to be sealed now, and the closing block of each: the day's last block. */
-import { refOf } from '#libs/chain';
-import { type BlockHeader, type BlockRef, dayOf, RetryableError } from '#libs/domain';
+import { agreed, type ChainReader, Quorum, refOf, type Statement } from '#libs/chain';
+import {
+  type BlockHeader,
+  type BlockRef,
+  dayOf,
+  dayText,
+  isSameBlock,
+  RetryableError,
+} from '#libs/domain';
+import { type Witnesses } from '../vouch/witnesses.js';
 
 interface SealStanding {
   /** The newest block that is indexed, final and verified. */
@@ -42,15 +50,86 @@ interface ClosingSearch {
 const NEAR = [-200n, -20n, -1n, 0n, 1n, 20n, 200n];
 const PARTS = 8n;
 
+const MISSING = 'FINAL_BLOCK_MISSING';
+const UNCLEAR = 'CLOSING_BLOCK_UNCLEAR';
+
+/**
+ * Finds a day's closing block so that two providers tell it alike. One provider is enough if there is no other, or if
+ * the other one is out and the verification does not require two.
+ */
+export class ClosingBlocks {
+  constructor(
+    private readonly reader: Pick<ChainReader, 'endpoints' | 'headers'>,
+    private readonly witnesses: Pick<Witnesses, 'hasOtherProvider' | 'mustBeTwo'>,
+  ) {}
+
+  /** @throws RetryableError if providers contradict each other, a block is missing, or two providers must answer */
+  async find(search: ClosingSearch): Promise<BlockRef> {
+    const { hasOtherProvider, mustBeTwo } = this.witnesses;
+    let guess: BlockRef | undefined;
+    let failure: unknown;
+    const said = await new Quorum(this.reader.endpoints).ask(async (options) => {
+      let endpoint = '';
+      const saidBy = (name: string): void => void (endpoint = name);
+      const read: ReadHeaders = (numbers) => this.reader.headers(numbers, { ...options, saidBy });
+      try {
+        const value = await findClosingBlock(search, read, guess);
+        guess ??= value;
+        return { endpoint, value };
+      } catch (error) {
+        // A provider that does not have the blocks must not stop the other ones.
+        if (!isUnfound(error)) throw error;
+        failure = error;
+        return { endpoint, value: undefined };
+      }
+    }, isSameEnd);
+    const told = said.filter((statement) => isTold(statement));
+    const [first] = told;
+    if (first === undefined) throw failure;
+    const closing = agreed(told, isSameBlock);
+    if (closing !== undefined) return closing.value;
+    if (told.length === 1 && !(hasOtherProvider && mustBeTwo)) return first.value;
+    const advice =
+      told.length === 1
+        ? 'no other provider could say, and two must agree: it is asked again'
+        : 'find out which provider is wrong and take it out of RPC_URLS';
+    throw new RetryableError(
+      'PROVIDERS_DISAGREE',
+      `The closing block of ${dayText(dayOf(search.endSeconds) - 1)} is ${textsOf(told).join(', and ')}; ${advice}.`,
+    );
+  }
+}
+
+const isTold = <T>(statement: Statement<T | undefined>): statement is Statement<T> =>
+  statement.value !== undefined;
+
+function isSameEnd(one: BlockRef | undefined, other: BlockRef | undefined): boolean {
+  return one !== undefined && other !== undefined && isSameBlock(one, other);
+}
+
+function isUnfound(error: unknown): boolean {
+  return error instanceof RetryableError && (error.code === MISSING || error.code === UNCLEAR);
+}
+
+function textsOf(told: readonly Statement<BlockRef>[]): string[] {
+  return told.map(({ endpoint, value }) => {
+    return `block ${value.number}, dated ${value.timestampSeconds}, by ${endpoint}`;
+  });
+}
+
 /**
  * Finds the last block dated before the day's end. Each step reads several headers at once and continues between two of
- * them. The block after the closing block must be dated at the end or later and name the closing block as its parent.
- * @throws RetryableError where nodes contradict each other, or a block is missing
+ * them.
+ * @param guess tried before the search, at the cost of one request
+ * @throws RetryableError where answers contradict each other, or a block is missing
  */
 export async function findClosingBlock(
   search: ClosingSearch,
   headersAt: ReadHeaders,
+  guess?: BlockRef,
 ): Promise<BlockRef> {
+  const guessed = guess && (await closingAt(guess.number, search, headersAt));
+  if (guessed !== undefined) return guessed;
   let { from, to } = search;
   while (to.number - from.number > 1n) {
     const numbers = numbersBetween({ ...search, from, to });
@@ -64,21 +143,30 @@ export async function findClosingBlock(
     from = last ?? from;
     to = next ?? to;
   }
-  // Reads both blocks once more in one request, so that both come from one node.
-  const both = [from.number, to.number];
-  const [closing, following] = required(both, await headersAt(both));
+  const closing = await closingAt(from.number, search, headersAt);
+  if (closing !== undefined) return closing;
+  throw new RetryableError(
+    UNCLEAR,
+    `Blocks ${from.number} and ${to.number} do not follow each other across the end of the day, as a node told before; it is asked again`,
+  );
+}
+
+/**
+ * The block of this number, if it is the closing block: the next one is dated at the day's end or later and names it as
+ * its parent. Both are read in one request, so that both come from one node.
+ */
+async function closingAt(
+  number: bigint,
+  { endSeconds }: ClosingSearch,
+  headersAt: ReadHeaders,
+): Promise<BlockRef | undefined> {
+  const [closing, following] = await headersAt([number, number + 1n]);
   const isEnd =
     closing !== undefined &&
     following?.parentHash === closing.hash &&
-    closing.timestampSeconds < search.endSeconds &&
-    following.timestampSeconds >= search.endSeconds;
-  if (!isEnd) {
-    throw new RetryableError(
-      'CLOSING_BLOCK_UNCLEAR',
-      `Blocks ${both.join(' and ')} do not follow each other across the end of the day, as a node told before; it is asked again`,
-    );
-  }
-  return refOf(closing);
+    closing.timestampSeconds < endSeconds &&
+    following.timestampSeconds >= endSeconds;
+  return isEnd ? refOf(closing) : undefined;
 }
 
 /**
@@ -107,7 +195,7 @@ function required(
     const header = headers[place];
     if (header !== undefined) return header;
     throw new RetryableError(
-      'FINAL_BLOCK_MISSING',
+      MISSING,
       `A node does not have the final block ${number}; it is asked again`,
     );
   });

@@ -17,7 +17,8 @@ import { type Lead, IndexStatus } from '../follow/index-status.js';
 import { LeadingWork } from '../follow/leading-work.js';
 import { BACKGROUND_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
+import { Witnesses } from '../vouch/witnesses.js';
+import { ClosingBlocks, type DueDays, dueDays } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
 import { type DayThread, SealFailedError, type StartDayThread } from './seal-thread.js';
 
@@ -59,6 +60,7 @@ interface Recheck {
 @Injectable()
 export class SealService implements BeforeApplicationShutdown {
   private readonly work: LeadingWork;
+  private readonly closingBlocks: ClosingBlocks;
 
   constructor(
     @Inject(IndexStore) private readonly index: IndexStore,
@@ -74,6 +76,7 @@ export class SealService implements BeforeApplicationShutdown {
     @Inject(START_DAY_THREAD) private readonly startThread: StartDayThread,
   ) {
     this.work = new LeadingWork(status, clock);
+    this.closingBlocks = new ClosingBlocks(reader, new Witnesses(status, reader, clock));
   }
 
   beforeApplicationShutdown(): Promise<void> {
@@ -248,8 +251,7 @@ export class SealService implements BeforeApplicationShutdown {
 
   private closingBlock(day: number, before: BlockRef, settled: BlockRef): Promise<BlockRef> {
     const endSeconds = (day + 1) * SECONDS_PER_DAY;
-    const read = (numbers: readonly bigint[]) => this.reader.headers(numbers);
-    return findClosingBlock({ endSeconds, from: before, to: settled }, read);
+    return this.closingBlocks.find({ endSeconds, from: before, to: settled });
   }
 }
 

@@ -31,6 +31,11 @@ export interface ChainReaderOptions extends StakeViewOptions {
   readonly finality?: string;
 }
 
+interface HeadersOptions extends RunOptions {
+  /** Is told which endpoint answers. */
+  readonly saidBy?: (endpoint: string) => void;
+}
+
 interface HeadsOptions extends RunOptions {
   /** The latest time of the newest block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
@@ -87,10 +92,14 @@ export class ChainReader extends StakeViews {
   }
 
   /** @returns the headers in the order of the numbers; undefined where the node does not have the block */
-  headers(numbers: readonly bigint[], options?: RunOptions): Promise<(BlockHeader | undefined)[]> {
+  headers(
+    numbers: readonly bigint[],
+    { saidBy, ...options }: HeadersOptions = {},
+  ): Promise<(BlockHeader | undefined)[]> {
     if (numbers.length === 0) return Promise.resolve([]);
     return this.pool.run(async (session) => {
       const { results } = await session.batch(numbers.map(headerCall));
+      saidBy?.(session.endpoint);
       return numbers.map((number, index) => {
         const header = parseHeaderOf(valueOf(results[index]), number, session);
         return header && plainHeader(header);

@@ -13,6 +13,11 @@ export interface BlockRef {
   readonly timestampSeconds: number;
 }
 
+/** Whether two statements mean the same block, dated alike: a node can give a right hash with a wrong time. */
+export function isSameBlock(one: BlockRef, other: BlockRef): boolean {
+  return one.hash === other.hash && one.timestampSeconds === other.timestampSeconds;
+}
+
 export interface BlockHeader extends BlockRef {
   readonly parentHash: BlockHash;
 }

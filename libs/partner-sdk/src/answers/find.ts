@@ -110,6 +110,9 @@ function codeOf(call: AskedCall, reply: Reply, judgement: Judgement): AnswerCode
   if (form.kind === 'refusal' && !isSettling(call.step, form.code)) {
     return form.code === 'ERR-AUTH-FAILED' ? 'auth-failed' : 'misplaced-code';
   }
+  // Of a confirmation, which is delivered all the same.
+  if (reply.signature === 'missing') return 'signature-missing';
+  if (reply.signature === 'wrong') return 'signature-wrong';
   if (reply.signature === 'canonical') return 'signature-canonical';
   if ((reply.tookMs ?? 0) > SLOW_MS) return 'slow-answer';
   return form.kind === 'success' ? 'good-success' : 'good-refusal';

@@ -9,12 +9,13 @@ export {
   transactionIdIn,
 } from './answer-form.js';
 export { bodyForm, type BodyForm } from './body-form.js';
-export { type CallEnd, findingOf } from './find.js';
+export { type CallEnd, findingOf, findingsOf } from './find.js';
 export {
   explain,
   type Explanation,
   type Finding,
   type FindingCode,
+  type FindingRule,
   type NoAnswerCode,
   type NotSentCode,
 } from './findings.js';

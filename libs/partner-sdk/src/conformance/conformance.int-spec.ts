@@ -1,11 +1,21 @@
+import { createHmac } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { describe, expect, it } from '@jest/globals';
 import { ACCESS_FAULTS } from './fixtures/access.faults.support-spec.js';
 import { LACKING } from './fixtures/capabilities.support-spec.js';
+import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support-spec.js';
 import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
-import { API_KEY, HonestPartner, PLAYER, SECRET } from './fixtures/honest-partner.support-spec.js';
+import {
+  API_KEY,
+  type Call,
+  HonestPartner,
+  PLAYER,
+  SECRET,
+} from './fixtures/honest-partner.support-spec.js';
 import { signing } from './fixtures/form.support-spec.js';
 import { Refused } from './fixtures/honest-ledger.support-spec.js';
 import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
+import { SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
 import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
 import { type Report, runConformance } from './index.js';
 import { textReport } from './report/text-report.js';
@@ -57,12 +67,15 @@ describe('an honest partner', () => {
   });
 });
 
+const FAULTS = [
+  ...[ACCESS_FAULTS, HTTP_FAULTS, REVERT_FAULTS, SIGNATURE_FAULTS, DUPLICATE_FAULTS].flat(),
+];
+
 describe('a report', () => {
   const partnerThat = (name: string): HonestPartner => {
-    const fault = [...ACCESS_FAULTS, ...HTTP_FAULTS, ...REVERT_FAULTS].find(
-      (one) => one.name === name,
-    );
-    return new (fault?.Partner ?? HonestPartner)();
+    const fault = FAULTS.find((one) => one.name === name);
+    if (fault === undefined) throw new TypeError(`no partner ${name}`);
+    return new fault.Partner();
   };
   const seenIn = ({ checks }: Report, check: string): string =>
     checks.find(({ id }) => id === check)?.observed ?? '';
@@ -95,7 +108,9 @@ describe('a report', () => {
     const { severity, observed, rule } =
       report.checks.find(({ id }) => id === 'signs-all-responses') ?? {};
     expect(severity).toBe('warning');
-    expect(observed).toMatch(/^The answer \(.*\) has status 400 and no X-API-SIGNATURE\./);
+    expect(observed).toMatch(
+      /^The answer has status 400 and no X-API-SIGNATURE\. Call: .*unsigned revert.*\./,
+    );
     expect(rule).toContain(
       'Redemptions that are refused without a signature wait for an operator.',
     );
@@ -106,7 +121,79 @@ describe('a report', () => {
 
   it('names the compression of an answer that cannot be read', async () => {
     const report = await tryOut(partnerThat('compresses its answers'));
-    expect(seenIn(report, 'http-content-type')).toContain('Content-Encoding: gzip');
+    expect(seenIn(report, 'http-content-type')).toContain('is compressed (Content-Encoding)');
+    expect(textReport(report)).toContain('content-encoding: gzip');
+  });
+
+  const remedyIn = ({ checks }: Report, check: string): string =>
+    checks.find(({ id }) => id === check)?.remedy ?? '';
+
+  it('speaks of the path of a page with status 404, and not with 200', async () => {
+    const lost = await tryOut(partnerThat('sends a page for an unknown user'));
+    expect(remedyIn(lost, 'http-json')).toContain('Compare the path of the base URL');
+    const page = await tryOut(partnerThat('sends a page with status 200 for what goes wrong'));
+    expect(seenIn(page, 'http-json')).toContain('an HTML page with status 200');
+    expect(remedyIn(page, 'http-json')).not.toContain('path');
+    expect(remedyIn(page, 'http-json')).toContain('an error handler of their own');
+  });
+
+  it('names floats that are signed in place of whole numbers', async () => {
+    const report = await tryOut(partnerThat('signs its points as floats'));
+    expect(failedIn(report)).toEqual(['signature-valid']);
+    const says = 'Whole numbers of the body are signed as 340.0';
+    expect(remedyIn(report, 'signature-valid')).toContain(says);
+  });
+
+  it.each([
+    ['its answers alone', ['signature-valid']],
+    ['calls too', ['call-accepted', 'signature-valid']],
+  ])('names a secret that is decoded from hex, for %s', async (uses, fails) => {
+    const sharedSecret = '5ec4e7'.repeat(10);
+    class Decoding extends HonestPartner {
+      override hmac(content: string, key: string | Buffer = Buffer.from(sharedSecret, 'hex')) {
+        return createHmac('sha256', key).update(content).digest('hex');
+      }
+      override isSigned(call: Call): boolean {
+        if (uses === 'calls too') return super.isSigned(call);
+        const content = call.method + call.path + String(call.headers['x-api-request'] ?? '');
+        const bodies = call.raw === '' ? [''] : [call.raw, canonicalize(call.json) ?? ''];
+        const given = call.headers['x-api-signature'];
+        return bodies.some((body) => given === this.hmac(content + body, sharedSecret));
+      }
+    }
+    const report = await tryOut(new Decoding(), { sharedSecret });
+    expect(failedIn(report)).toEqual(fails);
+    expect(remedyIn(report, 'signature-valid')).toContain('The secret was decoded as hex');
+  });
+
+  it('says that a new redemption id was refused as a duplicate, and not of its case', async () => {
+    const report = await tryOut(partnerThat('recognises a redemption by its wallet'));
+    expect(failedIn(report)).toEqual(['deduct-new-id']);
+    expect(seenIn(report, 'deduct-new-id')).toContain('never sent before');
+    expect(remedyIn(report, 'deduct-new-id')).toContain('not by the wallet');
+  });
+
+  it('says how long a slow answer took, also if the run ends early', async () => {
+    const partner = partnerThat('answers a read late, but in time');
+    const report = await tryOut(partner, { maxRunMs: 4000 });
+    expect(seenIn(report, 'http-in-time')).toMatch(
+      /^The answer took 5\.\d s, close to the limit\./,
+    );
+    expect(remedyIn(report, 'http-in-time')).toContain('a missing index');
+    const { severity } = report.checks.find(({ id }) => id === 'http-in-time') ?? {};
+    expect(severity).toBe('warning');
+    expect(report.stopped).toBe('The run took too long.');
+  });
+
+  it('of a partner that finds headers in lower case only is that it cannot be called', async () => {
+    const report = await tryOut(partnerThat('finds the headers in lower case only'));
+    expect(failedIn(report)).toEqual(['call-accepted']);
+    expect(report.outcome).toBe('violates');
+  });
+
+  it('has the headers that are found in one case only', async () => {
+    const report = await tryOut(partnerThat('finds the headers only as the service writes them'));
+    expect(failedIn(report)).toEqual(['header-any-case']);
   });
 
   it('asks for the path of the base URL where the first call finds no endpoint', async () => {

@@ -86,6 +86,12 @@ export const ACCESS_CHECKS = {
     remedy: `Remember the X-API-REQUEST of each authentic call for 600 s, also of one that you then refuse, shared by all your servers. ${FRESH_WHY}`,
     capability: 'enforces-freshness',
   },
+  'header-any-case': {
+    title: 'Names of headers are read in any case',
+    section: SECTION,
+    rule: 'HTTP does not distinguish the case of header names, and proxies change it (HTTP/2 has lower case only). The service sends X-API-KEY, X-API-REQUEST and X-API-SIGNATURE in upper case.',
+    remedy: 'Look headers up without regard to case, with the functions of your framework.',
+  },
   'request-unknown-fields': {
     severity: 'warning',
     title: 'Fields that you do not know are ignored',

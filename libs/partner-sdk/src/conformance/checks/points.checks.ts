@@ -66,6 +66,13 @@ export const POINTS_CHECKS = {
     rule: 'deductPoints is a positive integer. A negative one must never add points.',
     remedy: 'Refuse 0, negative and fractional amounts (ERR-INTERNAL) before anything is recorded.',
   },
+  'deduct-new-id': {
+    title: 'A new redemption id is a new deduction',
+    section: `${DEDUCT}, rule 1`,
+    rule: 'Idempotent on svcRedemptionId, and on nothing else: a player may redeem again, also the same number of points. ERR-DUPLICATE-REQUEST for a new id tells the service that its points were taken before.',
+    remedy:
+      'Look for an earlier deduction by svcRedemptionId, not by the wallet, the user, the points or the day.',
+  },
   'deduct-repeat-once': {
     title: 'A repeated redemption id takes no points again',
     section: `${DEDUCT}, rule 1`,

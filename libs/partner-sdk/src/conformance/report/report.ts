@@ -102,18 +102,19 @@ export function makeReport(findings: Findings): Report {
 function reportCheck(id: CheckId, verdict: Verdict): ReportedCheck {
   const { severity, title, section, rule, remedy, capability = null } = CHECKS[id];
   const isFailed = verdict.status === 'failed';
+  const failure = isFailed ? verdict.failure : undefined;
   return {
     id,
     status: verdict.status,
-    severity: (isFailed ? verdict.failure.severity : undefined) ?? severity,
+    severity: failure?.severity ?? severity,
     title,
     section,
     rule,
-    remedy,
+    remedy: failure?.remedy ?? remedy,
     capability,
-    observed: isFailed ? verdict.failure.observed : null,
+    observed: failure?.observed ?? null,
     skippedBecause: verdict.status === 'skipped' ? verdict.why : null,
-    exchanges: isFailed ? verdict.failure.exchanges.map(reportExchange) : [],
+    exchanges: failure?.exchanges.map(reportExchange) ?? [],
   };
 }
 

@@ -9,8 +9,8 @@ import {
   type Step,
   type Target,
 } from '../wire/exchange.js';
-import { judgeSignature } from '../wire/judge-signature.js';
-import { readAnswer, transport } from '../wire/transport.js';
+import { judge } from '../wire/judge.js';
+import { transport } from '../wire/transport.js';
 import { newRequestId } from '../../request-id.js';
 
 interface CallerOptions {
@@ -109,8 +109,8 @@ export class Caller {
     const sent = prepareCall(target, { ...plan, requestId });
     const timeoutMs = this.timeoutFor(plan.step);
     const came = await transport(target.baseUrl, sent, { timeoutMs, agent: plan.agent, lookup });
-    const signature = judgeSignature(target.sharedSecret, sent, came);
-    return { step: plan.step, purpose, sent, came, reading: readAnswer(came), signature };
+    const call = { step: plan.step, sent, came };
+    return { ...call, purpose, ...judge(call, target) };
   }
 
   private timeoutFor(step: Step): number {

@@ -96,7 +96,7 @@ class Run {
     if (!isSafe) tester.judge('base-url-https', observed, []);
     const left = await this.tryEverything();
     if (caller.exchanges.length > 0) verdicts.pass('base-url-https');
-    audit(caller.exchanges, verdicts, options);
+    await audit(caller.exchanges, verdicts, options);
     const { limited } = caller;
     const slowed = `${limited.length} call(s) got status 429, and were sent again.`;
     tester.judge('rate-limit', limited.length > 0 ? slowed : undefined, limited.slice(0, 1));
@@ -180,7 +180,7 @@ class Run {
   /** Why no further story may deduct points. Where points do not come back, each further story would cost some. */
   private whyNoMore(): string | undefined {
     const { verdicts, ledger } = this.tester;
-    const failed = (['deduct-takes', 'revert-gives-back'] as const).find((id) =>
+    const failed = (['deduct-takes', 'deduct-new-id', 'revert-gives-back'] as const).find((id) =>
       verdicts.isFailed(id),
     );
     if (failed !== undefined) return `Deductions do not work well enough (${failed}).`;

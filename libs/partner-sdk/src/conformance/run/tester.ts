@@ -47,6 +47,8 @@ export class Tester {
   readonly ledger = new DeductionLedger();
   /** Ids that the journal already holds before their deduction begins. */
   private readonly journaled = new Set<string>();
+  /** The calls that have named each redemption id. */
+  private readonly named = new Map<string, number>();
   /** Becomes false where the partner turns out to have no such endpoint. */
   hasConfirm = true;
 
@@ -121,11 +123,14 @@ export class Tester {
     const body = { address: terms.address, deductPoints: points, svcRedemptionId: id };
     const { journal } = this.limits;
     this.ledger.deductionSent(terms);
+    const isNew = this.countNamed(id) === 1;
     try {
       // Without a journal nothing is awaited, so that calls that are made at once also arrive at once.
       if (journal !== undefined && !this.journaled.delete(id)) await journal.sent(terms);
       const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
       this.ledger.deductionAnswered(id, exchange);
+      // No other call named the id meanwhile, so the partner cannot know it.
+      if (isNew && this.named.get(id) === 1) this.judgeNewId(exchange);
       if (exchange.reading.kind === 'success') {
         await journal?.succeeded(id, transactionIn(exchange));
       }
@@ -133,6 +138,20 @@ export class Tester {
     } finally {
       this.ledger.deductionEnded(id);
     }
+  }
+
+  private countNamed(id: string): number {
+    const count = (this.named.get(id) ?? 0) + 1;
+    this.named.set(id, count);
+    return count;
+  }
+
+  private judgeNewId(exchange: Exchange): void {
+    const { reading, purpose } = exchange;
+    if (reading.kind === 'success') this.verdicts.pass('deduct-new-id');
+    if (reading.kind !== 'refusal' || reading.code !== 'ERR-DUPLICATE-REQUEST') return;
+    const observed = `A redemption id that was never sent before (${purpose}) was refused with ERR-DUPLICATE-REQUEST.`;
+    this.verdicts.fail('deduct-new-id', { observed, exchanges: [exchange] });
   }
 
   async revert(call: RevertCall): Promise<Exchange> {
@@ -145,6 +164,7 @@ export class Tester {
       revertReason: 'Conformance test',
       ...extra,
     };
+    this.countNamed(id);
     const exchange = await this.caller.call(
       purpose,
       { step: 'revert', body, ...twist },
@@ -236,13 +256,15 @@ export function notBalance(expected: number, found: number, after: string): stri
   return `After ${after} the balance should be ${expected}, and it is ${found}.`;
 }
 
-interface Failure {
+export interface Failure {
   /** What was observed, in one or two sentences. */
   readonly observed: string;
   /** The calls that show the failure, the most telling last. */
   readonly exchanges: readonly Exchange[];
   /** Overrides the severity of the check, where this failure is less severe. */
   readonly severity?: Severity;
+  /** Replaces the remedy of the check. */
+  readonly remedy?: string | undefined;
 }
 
 export type Verdict =

@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { type CheckId } from '../checks/all-checks.js';
 import { StoryBlocked } from '../run/caller.js';
-import { readable, type Story, type Tester, type CallOverrides } from '../run/tester.js';
+import {
+  notSucceeded,
+  readable,
+  type Story,
+  type Tester,
+  type CallOverrides,
+} from '../run/tester.js';
 import { claimedPayload } from './confirm.stories.js';
 import { type Exchange, randomAddress, type Step } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
@@ -192,6 +198,17 @@ export const unknownFields: Story = {
       }),
     ]);
     tester.judge('request-unknown-fields', notAlike(plain, more), [plain, more]);
+  },
+};
+
+export const headerCase: Story = {
+  title: 'names of headers in a mixed case',
+  checks: ['header-any-case'],
+  async play(tester) {
+    const { address } = tester;
+    const isMixedCase = true;
+    const exchange = await tester.read('header names in a mixed case', address, { isMixedCase });
+    tester.judge('header-any-case', notSucceeded(exchange), [exchange]);
   },
 };
 

@@ -1,4 +1,11 @@
-import { forged, otherJson, refusals, reused, unknownFields } from './access.stories.js';
+import {
+  forged,
+  headerCase,
+  otherJson,
+  refusals,
+  reused,
+  unknownFields,
+} from './access.stories.js';
 import {
   confirmClaimed,
   confirmContradiction,
@@ -55,6 +62,7 @@ export const PARALLEL_STORIES: readonly StoryRow[] = [
   ...refusals.map((story) => ({ story })),
   { story: forged },
   { story: reused },
+  { story: headerCase },
   { story: anyCase },
   { story: unknownUser },
   { story: unknownUserDeduction },

@@ -1,9 +1,16 @@
 /** A call and its outcome, as the report shows them. */
 import { randomBytes } from 'node:crypto';
 import { type Agent } from 'node:http';
+import {
+  type Finding,
+  type FindingRule,
+  type NoAnswerCode,
+  type NotSentCode,
+  type Step,
+} from '../../answers/index.js';
 import { canonicalJson, sign } from '../../signing/signing.js';
 
-export type Step = 'balance' | 'deduct' | 'revert' | 'confirm';
+export type { Step };
 
 const ROUTES: Readonly<Record<Step, { readonly method: string; readonly path: string }>> = {
   balance: { method: 'GET', path: '/get-points-by-address' },
@@ -16,8 +23,9 @@ export interface Sent {
   readonly method: string;
   /** The path with the query, as on the request line. */
   readonly target: string;
-  /** Names in lower case. */
+  /** Names in lower case; see `writtenHeaders`. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly isMixedCase: boolean;
   /** Empty where there is no body. */
   readonly body: string;
 }
@@ -31,25 +39,18 @@ export interface Answer {
   readonly durationMs: number;
 }
 
-export interface NoAnswer {
+/** `not-sent`: no connection was established, so the partner cannot have done anything. */
+export type Failure =
+  | { readonly fault: 'not-sent'; readonly cause: NotSentCode }
+  | { readonly fault: 'timeout' | 'broken' | 'too-large'; readonly cause: NoAnswerCode };
+
+export type NoAnswer = Failure & {
   readonly kind: 'none';
-  /** `not-sent`: no connection was established, so the partner cannot have done anything. */
-  readonly fault: 'not-sent' | 'timeout' | 'broken' | 'too-large';
   readonly detail: string;
   readonly durationMs: number;
-}
+};
 
 export type Outcome = Answer | NoAnswer;
-
-/** The checks that report an unreadable answer. */
-export type ReadingFault =
-  | 'http-answers'
-  | 'http-in-time'
-  | 'http-size'
-  | 'http-redirect'
-  | 'http-json'
-  | 'http-content-type'
-  | 'answer-envelope';
 
 /** What a lenient reader understands of an answer, whatever else is wrong with the answer. */
 export type Reading =
@@ -59,7 +60,8 @@ export type Reading =
       readonly code: string;
       readonly fields: Readonly<Record<string, unknown>>;
     }
-  | { readonly kind: 'unreadable'; readonly fault: ReadingFault; readonly why: string };
+  /** `fault`: the check that reports it. */
+  | { readonly kind: 'unreadable'; readonly fault: FindingRule; readonly why: string };
 
 export interface Exchange {
   readonly step: Step;
@@ -70,6 +72,8 @@ export interface Exchange {
   readonly reading: Reading;
   /** The signature of the answer; `none` where there is no answer. */
   readonly signature: 'valid' | 'missing' | 'wrong' | 'none';
+  /** What the service would find of the call, the first thing to mend first. */
+  readonly findings: readonly Finding[];
 }
 
 export interface Target {
@@ -96,6 +100,8 @@ export interface CallPlan {
   };
   /** Keeps the connection; absent: a connection for this call only. */
   readonly agent?: Agent;
+  /** Sends the names of headers in another case than the service. */
+  readonly isMixedCase?: boolean;
   /** Replace the usual headers; undefined removes a header. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
@@ -133,7 +139,22 @@ export function prepareCall(target: Target, plan: CallPlan): Sent {
     if (value !== undefined) headers[name] = value;
   }
   const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
-  return { method, target: path + search, headers, body };
+  return { method, target: path + search, headers, isMixedCase: plan.isMixedCase ?? false, body };
+}
+
+/** The headers with their names as the service writes them, or in a mixed case. */
+export function writtenHeaders({ headers, isMixedCase }: Sent): Record<string, string> {
+  const written = Object.entries(headers).map(([name, value]) => {
+    const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+    // The service writes X-API-KEY and Content-Type.
+    const asService = name.startsWith('x-api-') ? name.toUpperCase() : words.join('-');
+    return [isMixedCase ? mixedCase(name) : asService, value] as const;
+  });
+  return Object.fromEntries(written);
+}
+
+function mixedCase(name: string): string {
+  return name.replaceAll(/.\w/g, (two) => two.charAt(0) + two.slice(1).toUpperCase());
 }
 
 /** A random wallet, which belongs to no player. */

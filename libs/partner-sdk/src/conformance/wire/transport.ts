@@ -3,7 +3,6 @@
  * has a connection of its own, so that an earlier call cannot disturb it; the story of kept connections passes an
  * agent.
  */
-import { isUtf8 } from 'node:buffer';
 import {
   type Agent,
   type ClientRequest,
@@ -12,13 +11,8 @@ import {
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type LookupFunction } from 'node:net';
-import {
-  type Outcome,
-  type NoAnswer,
-  type Reading,
-  type ReadingFault,
-  type Sent,
-} from './exchange.js';
+import { type NotSentCode } from '../../answers/index.js';
+import { type Failure, type Outcome, type Sent, writtenHeaders } from './exchange.js';
 
 /** The service's limit for the body of an answer, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -34,12 +28,29 @@ interface TransportLimits {
   readonly lookup?: LookupFunction | undefined;
 }
 
+type None = (failure: Failure, detail: string) => void;
+
+const NO_CONNECTION: Failure = { fault: 'not-sent', cause: 'connect-timeout' };
+
+/** Why there is no connection. Any other error is one of TLS. */
+const NOT_CONNECTED: Readonly<Record<string, NotSentCode>> = {
+  ECONNREFUSED: 'connection-refused',
+  ECONNRESET: 'unreachable',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  ETIMEDOUT: 'connect-timeout',
+  EAI_AGAIN: 'dns',
+  ENOTFOUND: 'dns',
+};
+
 export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Promise<Outcome> {
   const { timeoutMs, agent, lookup } = limits;
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   return new Promise((resolve) => {
     let isConnected = false;
+    let hasBegun = false;
     const request = open(baseUrl, sent, { agent, lookup });
     const end = (came: Outcome): void => {
       clearTimeout(timer);
@@ -47,17 +58,23 @@ export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Pr
       resolve(came);
       if (agent === undefined || came.kind === 'none') request.destroy();
     };
-    const none = (fault: NoAnswer['fault'], detail: string): void => {
-      end({ kind: 'none', fault, detail, durationMs: durationMs() });
+    const none: None = (failure, detail) => {
+      end({ kind: 'none', ...failure, detail, durationMs: durationMs() });
     };
     const timer = setTimeout(() => {
-      none(isConnected ? 'timeout' : 'not-sent', `no whole answer within ${timeoutMs} ms`);
+      const detail = `no whole answer within ${timeoutMs} ms`;
+      if (!isConnected) none(NO_CONNECTION, detail);
+      else none({ fault: 'timeout', cause: hasBegun ? 'too-slow' : 'timeout' }, detail);
     }, timeoutMs);
     const connectTimer = setTimeout(() => {
-      if (!isConnected) none('not-sent', `no connection within ${CONNECT_TIMEOUT_MS} ms`);
+      const detail = `no connection within ${CONNECT_TIMEOUT_MS} ms`;
+      if (!isConnected) none(NO_CONNECTION, detail);
     }, CONNECT_TIMEOUT_MS);
-    request.on('error', (error) => {
-      none(isConnected ? 'broken' : 'not-sent', describe(error));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const { code = '' } = error;
+      const cause = code.startsWith('HPE_') ? 'not-http' : 'reset';
+      const failure = isConnected ? ({ fault: 'broken', cause } as const) : notConnected(code);
+      none(failure, describe(error));
     });
     request.on('socket', (socket) => {
       const isSecure = baseUrl.protocol === 'https:';
@@ -67,6 +84,7 @@ export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Pr
     });
     request.on('response', (response) => {
       isConnected = true;
+      hasBegun = true;
       collect(response, {
         onWhole: (body) => {
           end({ kind: 'answer', ...headOf(response), body, durationMs: durationMs() });
@@ -80,9 +98,11 @@ export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Pr
 
 function open(
   baseUrl: URL,
-  { method, target, headers }: Sent,
+  sent: Sent,
   { agent, lookup }: Pick<TransportLimits, 'agent' | 'lookup'>,
 ): ClientRequest {
+  const { method, target } = sent;
+  const headers = writtenHeaders(sent);
   const secure = baseUrl.protocol === 'https:';
   return (secure ? requestHttps : requestHttp)({
     protocol: baseUrl.protocol,
@@ -91,7 +111,7 @@ function open(
     ...(baseUrl.port === '' ? {} : { port: Number(baseUrl.port) }),
     method,
     path: target,
-    headers: agent === undefined ? { ...headers, connection: 'close' } : headers,
+    headers: agent === undefined ? { ...headers, Connection: 'close' } : headers,
     agent: agent ?? false,
     ...(lookup && { lookup }),
   });
@@ -101,7 +121,7 @@ function collect(
   response: IncomingMessage,
   ends: {
     readonly onWhole: (body: Buffer) => void;
-    readonly onBroken: (fault: NoAnswer['fault'], detail: string) => void;
+    readonly onBroken: None;
   },
 ): void {
   const chunks: Buffer[] = [];
@@ -111,10 +131,14 @@ function collect(
     bytes += chunk.length;
     if (bytes <= MAX_BODY_BYTES) return;
     response.removeAllListeners('data');
-    ends.onBroken('too-large', `the body is larger than ${MAX_BODY_BYTES} bytes`);
+    ends.onBroken(
+      { fault: 'too-large', cause: 'too-large' },
+      `the body is larger than ${MAX_BODY_BYTES} bytes`,
+    );
   });
   response.on('error', (error) => {
-    ends.onBroken('broken', `status ${response.statusCode ?? 0}, then: ${describe(error)}`);
+    const detail = `status ${response.statusCode ?? 0}, then: ${describe(error)}`;
+    ends.onBroken({ fault: 'broken', cause: 'half-answer' }, detail);
   });
   response.on('end', () => {
     ends.onWhole(Buffer.concat(chunks));
@@ -129,81 +153,17 @@ function headOf(response: IncomingMessage) {
   return { status: response.statusCode ?? 0, headers };
 }
 
+function notConnected(code: string): Failure {
+  return { fault: 'not-sent', cause: NOT_CONNECTED[code] ?? 'tls' };
+}
+
 function describe(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined ? error.message : `${code}: ${error.message}`;
-}
-
-/**
- * Reads an answer leniently, so that one mistake in its form does not hide how the partner behaves. `audits/` judges
- * the form separately, over all answers. An unreadable answer names the check that reports it.
- */
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const FAULTS = {
-  'not-sent': 'http-answers',
-  broken: 'http-answers',
-  timeout: 'http-in-time',
-  'too-large': 'http-size',
-} as const;
-
-export function readAnswer(came: Outcome): Reading {
-  if (came.kind === 'none') return unreadable(FAULTS[came.fault], came.detail);
-  const { status, headers } = came;
-  if (status >= 300 && status < 400) {
-    return unreadable('http-redirect', `${status} to ${headers['location'] ?? 'nowhere'}`);
-  }
-  const json = jsonOf(came.body);
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (json === undefined && encoding !== 'identity') {
-    const why = `the body is compressed (Content-Encoding: ${encoding}), though identity was asked for`;
-    return unreadable('http-content-type', why);
-  }
-  if (json === undefined) {
-    const type = headers['content-type'] ?? 'no content type';
-    return unreadable('http-json', `status ${status}, ${type}, and the body is not JSON in UTF-8`);
-  }
-  return readEnvelope(json.value);
-}
-
-function readEnvelope(value: unknown): Reading {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return unreadable('answer-envelope', 'the body is not a JSON object');
-  }
-  const fields = value as Fields;
-  const { success, errorCode, errorMessage } = fields;
-  if (success === true) return { kind: 'success', fields };
-  if (success !== false) {
-    return unreadable('answer-envelope', `success is ${text(success)}, neither true nor false`);
-  }
-  if (typeof errorCode !== 'string' || errorCode === '' || errorCode.length > 64) {
-    return unreadable('answer-envelope', `success is false and errorCode is ${text(errorCode)}`);
-  }
-  if (typeof errorMessage !== 'string') {
-    const message = `success is false and errorMessage is ${text(errorMessage)}`;
-    return unreadable('answer-envelope', message);
-  }
-  return { kind: 'refusal', code: errorCode, fields };
-}
-
-/** The value of a body; undefined where the body is not JSON in UTF-8. */
-export function jsonOf(body: Uint8Array): { readonly value: unknown } | undefined {
-  if (!isUtf8(body)) return undefined;
-  try {
-    return { value: JSON.parse(Buffer.from(body).toString('utf8')) as unknown };
-  } catch {
-    // The body is not JSON, which the caller reports.
-    return undefined;
-  }
 }
 
 /** A value as JSON for a message, so that `"1"` and `1` differ, and missing and null. The report shortens long ones. */
 export function text(value: unknown): string {
   if (value === undefined) return 'missing';
   return JSON.stringify(value);
-}
-
-function unreadable(fault: ReadingFault, why: string): Reading {
-  return { kind: 'unreadable', fault, why };
 }

@@ -1,13 +1,19 @@
 import {
+  CHAIN_ID_SETTING,
   CONSOLE_ORIGIN_SETTING,
   DatabaseSettings,
   EVIDENCE_KEY_SETTING,
+  REGISTRY_ADDRESS_SETTING,
+  registryOf,
   SECRETS_KEY_SETTING,
   Setting,
+  type SetRegistry,
   STAKE_SET_SETTING,
   STAKE_SETS_SETTING,
 } from '#libs/config';
-import { type LoginUrls } from '#libs/db';
+import { type LoginUrls, type RegistryPlace } from '#libs/db';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { OptionError } from '#libs/operations';
 import { SERVICE_DATABASE_URLS_SETTING } from './service-database-urls.js';
 
 /** The settings of `migrate`; its DATABASE_URL is the owner's. */
@@ -51,3 +57,23 @@ export class AdoptSettings extends DatabaseSettings {
 
 /** The settings with which `redemption show` reads the chain; without them it reports that it cannot. */
 export { EvidenceSettings } from '#libs/operations';
+
+/** The settings of commands on the registry of a stake set. */
+export class RegistrySettings extends StakeSetSettings {
+  @Setting(CHAIN_ID_SETTING)
+  readonly chainId!: number;
+
+  @Setting({ ...REGISTRY_ADDRESS_SETTING, optional: false })
+  readonly registryAddress!: readonly SetRegistry[];
+}
+
+/** @throws OptionError where the stake set has no registry */
+export function placeOf({
+  chainId,
+  registryAddress,
+  stakeSet,
+}: Partial<RegistrySettings>): RegistryPlace {
+  const registry = registryOf(registryAddress, stakeSet ?? DEFAULT_STAKE_SET);
+  if (registry !== undefined && chainId !== undefined) return { chainId, registry };
+  throw new OptionError(`REGISTRY_ADDRESS names no registry of the stake set ${stakeSet ?? ''}.`);
+}

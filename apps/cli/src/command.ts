@@ -126,16 +126,18 @@ export class Call<Settings extends object = object> {
 
   /**
    * Opens the database, resolves what a person typed for a partner, tells which partner that is, and then works on it.
+   * @param options `isTold`: whether it tells, for a result that does not
    * @throws PartnerUnknownError, PartnerAmbiguousError
    */
   withPartner<T>(
     this: Call<{ readonly databaseUrl: string; readonly databaseDirectUrl?: string }>,
     reference: string,
     work: (database: Database, partner: PartnerIdentity) => Promise<T>,
+    { isTold = true } = {},
   ): Promise<T> {
     return this.withDatabase(async (database) => {
       const partner = await resolveAudited(database, this.operator, reference);
-      this.terminal.err(`Partner: ${partnerLabel(partner)}\n`);
+      if (isTold) this.terminal.err(`Partner: ${partnerLabel(partner)}\n`);
       return work(database, partner);
     });
   }

@@ -1,6 +1,6 @@
 /** Makes the command of an operation from its fields. */
-import { InvalidArgumentError, type Option } from 'commander';
-import { type SettingsClass } from '#libs/config';
+import { type Argument, InvalidArgumentError, type Option } from 'commander';
+import { type SetRegistry, type SettingsClass } from '#libs/config';
 import { type Database } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import {
@@ -25,10 +25,13 @@ import {
   ConsoleLinkSettings,
   OperatorSettings,
   PartnerSettings,
+  placeOf,
+  RegistrySettings,
   StakeSetSettings,
 } from './cli.env.js';
 import { type Call, command, type CommandSpec, type Terminal } from './command.js';
 import { argument, AS, JSON_LINE, ON_STAKE_SET, option, YES } from './options.js';
+import { progressOf } from './output/progress.js';
 import { readSecret } from './partner/credential.js';
 
 export const PARTNER = argument('<name>', 'name or id of the partner');
@@ -43,6 +46,8 @@ type Given = Readonly<Record<string, unknown>>;
 /** What a command has besides the fields of its operation. */
 interface Additions<T extends Operation> {
   readonly note?: string;
+  /** What is printed names the partner. */
+  readonly namesPartner?: true;
   /** The result can be printed as JSON. */
   readonly hasJson?: true;
   readonly options?: readonly Option[];
@@ -54,18 +59,17 @@ interface Additions<T extends Operation> {
 
 export function commandOf<T extends Operation>(
   type: OperationType<T>,
-  { note, hasJson, options = [], amend, print = printOutcome }: Additions<T> = {},
+  { note, namesPartner, hasJson, options = [], amend, print = printOutcome }: Additions<T> = {},
 ): CommandSpec {
   const { spec } = type;
   const isOnPartner = fieldsOf(type).has('partner');
   return command({
     name: spec.command.split(' ').at(-1) ?? '',
     description: spec.description,
-    arguments: isOnPartner ? [PARTNER] : [],
+    arguments: [...(isOnPartner ? [PARTNER] : []), ...argumentsOf(type)],
     options: [
       ...optionsOf(type),
       ...options,
-      ...(spec.needs === 'stakeSet' ? [ON_STAKE_SET] : []),
       ...(hasJson === true ? [JSON_LINE] : []),
       ...(spec.isConfirmed === true ? [YES] : []),
       AS,
@@ -81,10 +85,14 @@ export function commandOf<T extends Operation>(
         return operation.perform({ ...context, database });
       };
       const result = await (isOnPartner
-        ? call.withPartner(given.name, (database, { partnerId }) => {
-            Object.assign(operation, { partner: partnerId });
-            return perform(database);
-          })
+        ? call.withPartner(
+            given.name,
+            (database, { partnerId }) => {
+              Object.assign(operation, { partner: partnerId });
+              return perform(database);
+            },
+            { isTold: namesPartner !== true },
+          )
         : call.withDatabase(perform));
       print(call, result as ResultOf<T>, operation);
     },
@@ -99,12 +107,15 @@ interface OperationSettings extends OperatorSettings {
   readonly secretsKey?: string;
   readonly consoleOrigin?: string;
   readonly stakeSet?: string;
+  readonly chainId?: number;
+  readonly registryAddress?: readonly SetRegistry[];
 }
 
 const SETTINGS = {
   secretsKey: PartnerSettings,
   consoleOrigin: ConsoleLinkSettings,
   stakeSet: StakeSetSettings,
+  registry: RegistrySettings,
 };
 
 function settingsOf({ needs }: OperationSpec): SettingsClass<OperationSettings> {
@@ -120,6 +131,8 @@ function contextOf(call: Call<OperationSettings>): Omit<OperationContext, 'datab
     actor: call.operator.actor,
     consoleOrigin,
     stakeSet,
+    registry: () => placeOf(call.settings),
+    onProgress: progressOf(call.terminal, call.clock),
     keyRing: () => {
       if (keyRing !== undefined) return keyRing;
       throw new PermanentError('SETTING_MISSING', 'This command does not read SECRETS_KEY.');
@@ -127,16 +140,28 @@ function contextOf(call: Call<OperationSettings>): Omit<OperationContext, 'datab
   };
 }
 
+function argumentsOf(type: FieldsClass): Argument[] {
+  return [...fieldsOf(type)].flatMap(([name, spec]) =>
+    spec.argument === undefined
+      ? []
+      : [argument(spec.argument, spec.help, parserOf(type, name, spec))],
+  );
+}
+
+function parserOf(type: FieldsClass, name: string, spec: FieldSpec) {
+  return (text: string, before?: unknown): unknown => {
+    const value = valueOf(spec, text, before);
+    if (accepts(type, name, value)) return value;
+    throw new InvalidArgumentError(refusalOf(spec, text));
+  };
+}
+
 function optionsOf(type: FieldsClass): Option[] {
   return [...fieldsOf(type)].flatMap(([name, spec]): Option[] => {
     if (spec.type === 'group') return optionsOf(spec.of());
     if (spec.option === undefined) return [];
+    if (spec.option === ON_STAKE_SET.flags) return [ON_STAKE_SET];
     const { option: flags, help } = spec;
-    const parse = (text: string, before?: unknown): unknown => {
-      const value = valueOf(spec, text, before);
-      if (accepts(type, name, value)) return value;
-      throw new InvalidArgumentError(refusalOf(spec, text));
-    };
     if (spec.type === 'flag') {
       const no = spec.helpOfNo;
       return [
@@ -152,8 +177,9 @@ function optionsOf(type: FieldsClass): Option[] {
         option(file, `the file that holds the ${placeholderOf(flags)}`),
       ];
     }
-    const words = spec.type === 'words' ? `: ${spec.values.join(', ')}` : '';
-    const made = option(flags, `${help}${words}`, parse);
+    const commas = 'isSome' in spec ? ', separated by commas' : '';
+    const words = 'values' in spec ? `${commas}: ${spec.values.join(', ')}` : '';
+    const made = option(flags, `${help}${words}`, parserOf(type, name, spec));
     if (spec.type === 'whole' && spec.default !== undefined) return [made.default(spec.default)];
     return [made.makeOptionMandatory(spec.required === true)];
   });
@@ -168,6 +194,7 @@ function placeholderOf(flags: string): string {
 function valueOf(spec: FieldSpec, text: string, before: unknown): unknown {
   if (spec.type === 'whole') return /^\d+$/.test(text) ? Number(text) : text;
   if (spec.type !== 'words') return text;
+  if (spec.isSome === true) return text.split(',').map((word) => word.trim());
   if (text === NONE) return [];
   return [...new Set([...(Array.isArray(before) ? (before as unknown[]) : []), text])];
 }

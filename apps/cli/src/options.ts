@@ -8,7 +8,7 @@ import {
   parseDecimal,
   STAKE_SET_RULE,
 } from '#libs/domain';
-import { LONGEST_NOTE, OPERATOR_NAME, parseClaimNote } from '#libs/operations';
+import { OPERATOR_NAME } from '#libs/operations';
 
 type Parse = (text: string, before: never) => unknown;
 
@@ -42,13 +42,6 @@ export const LIMIT = option(
   `how many, ${LIST_MOST} at most`,
   positiveInteger,
   50,
-);
-
-/** The reason of an acknowledgement, for the audit and the list. */
-export const NOTE = required(
-  '--note <text>',
-  'what it was, for the person who comes after you',
-  expecting(`1 to ${LONGEST_NOTE} characters.`, parseClaimNote),
 );
 
 export const stakeSet = expecting(`${STAKE_SET_RULE}.`, (text) =>

@@ -1,7 +1,8 @@
 /** Input of operators and pages, as it is checked before an operation. */
 import { describe, expect, it } from '@jest/globals';
 import { auditedText, OPERATOR_NAME } from './audit/audited.js';
-import { parseClaimId, parseClaimNote } from './claims.js';
+import { parseClaimId } from './claims.js';
+import { keptNote } from './operation/page-fields.js';
 import { KeyRing, mintSecretsKey } from '#libs/signing';
 import { OptionError } from './operation.error.js';
 import {
@@ -37,10 +38,10 @@ describe('a note', () => {
   });
 
   it('of a claim is kept as the audit keeps it', () => {
-    expect(parseClaimNote('  by hand\0 ')).toBe('by hand');
-    expect(parseClaimNote('🎲'.repeat(255))).toBe('🎲'.repeat(255));
-    expect(parseClaimNote('🎲'.repeat(256))).toBeUndefined();
-    expect(parseClaimNote(' \0 ')).toBeUndefined();
+    expect(keptNote('  by hand\0 ')).toBe('by hand');
+    expect(keptNote('🎲'.repeat(255))).toBe('🎲'.repeat(255));
+    expect(keptNote('🎲'.repeat(256))).toBeUndefined();
+    expect(keptNote(' \0 ')).toBeUndefined();
     expect(auditedText('a'.repeat(300))).toHaveLength(255);
   });
 });

@@ -14,7 +14,7 @@ export { type NameOf, OptionError } from './operation.error.js';
 export * from './operation/field.js';
 export { OnPartner } from './operation/on-partner.js';
 export * from './operation/operation.js';
-export { AlreadyDoneError, REASON } from './operation/page-fields.js';
+export { AlreadyDoneError, keptNote, REASON } from './operation/page-fields.js';
 export { CONSEQUENCES, consequences } from './operations.js';
 export * from './partners/callback.js';
 export {
@@ -28,8 +28,8 @@ export {
 } from './partners/credentials.js';
 export * from './partners/partner-reference.js';
 export * from './partners/partners.js';
-export { type Ping, type PingReport, pingPartner } from './partners/ping.js';
-export { acceptPrice, HELD_BECAUSE, type ShownPrice, showPrice } from './price.js';
+export { PingPartner, type PingReport } from './partners/ping.js';
+export { AcceptPrice, HELD_BECAUSE, type ShownPrice, showPrice } from './price.js';
 export * from './redemptions/actions.js';
 export * from './redemptions/adopt.js';
 export * from './redemptions/chain-evidence.js';

@@ -8,8 +8,16 @@ import {
   type PriceHold,
   PriceStore,
 } from '#libs/db';
-import { type Decimal, DEFAULT_STAKE_SET } from '#libs/domain';
-import { audited, type Operator } from './audit/audited.js';
+import { DEFAULT_STAKE_SET, parseDecimal } from '#libs/domain';
+import { audited } from './audit/audited.js';
+import { Field } from './operation/field.js';
+import {
+  Operation,
+  type OperationContext,
+  operatorOf,
+  type SecondOperatorRequest,
+} from './operation/operation.js';
+import { REASON, STAKE_SET } from './operation/page-fields.js';
 
 /** Why a price is held, in words for operators, by the reasons of libs/price. */
 export const HELD_BECAUSE: Readonly<Record<string, string>> = {
@@ -36,23 +44,56 @@ export async function showPrice(database: Database): Promise<ShownPrice> {
   return { stored: stored ?? null, hold: hold ?? null, accepted: accepted ?? null };
 }
 
-/**
- * Accepts a held price. The operator names the figure, so that no other price is accepted by mistake.
- * @returns the hold that was accepted
- */
-export function acceptPrice(
-  database: Database,
-  { actor, command, approvedBy }: Operator,
-  { usd: price, stakeSet }: { readonly usd: Decimal; readonly stakeSet: string },
-): Promise<PriceHold> {
-  const usd = decimalText(price);
-  // The audit row names the stake set unless it is the default one.
-  const given = { usd, ...(stakeSet !== DEFAULT_STAKE_SET && { stakeSet }), approvedBy };
-  const note = { command, arguments: given };
-  return audited(database, { actor, ...note }, {}, () =>
-    new PriceAcceptanceStore(database).accept(usd, {
-      actor,
-      note: { ...note, outcome: 'accepted' },
-    }),
-  );
+/** Accepts a held price. The operator names the figure, so that no other price is accepted by mistake. */
+export class AcceptPrice extends Operation<PriceHold> {
+  static readonly spec = {
+    command: 'price accept',
+    description: 'use a price that is held; one that is not near this figure stays held',
+    consequence:
+      'Redemptions and snapshots go on with the next reading near this figure, within a minute; one that is not near it stays held.',
+    role: 'operator',
+    isFresh: true,
+    mayNeedSecond: true,
+    needs: 'stakeSet',
+  } as const;
+
+  @Field({
+    type: 'decimal',
+    label: 'US dollars for one token',
+    help: 'US dollars for one token, as you found them to be',
+    argument: '<usd>',
+    isAboveZero: true,
+    required: true,
+  })
+  readonly usd!: string;
+
+  @Field(STAKE_SET) readonly stakeSet?: string;
+  @Field(REASON) readonly reason?: string;
+
+  /** All redemptions are paid by the price. */
+  override forSecondOperator({ stakeSet }: OperationContext): Promise<SecondOperatorRequest> {
+    const set = stakeSet ?? DEFAULT_STAKE_SET;
+    const summary = `One token of stake set ${set} costs ${this.usd} USD: redemptions go on with the next reading near this price.`;
+    return Promise.resolve({ summary });
+  }
+
+  /** @returns the hold that was accepted. @throws PriceNotHeldError, PriceMovedError */
+  perform({ database, stakeSet, ...context }: OperationContext): Promise<PriceHold> {
+    const { command, actor, approvedBy } = operatorOf(this, { database, ...context });
+    const usd = decimalText(parseDecimal(this.usd));
+    // The audit row names the stake set unless it is the default one.
+    const given = { usd, ...(stakeSet !== DEFAULT_STAKE_SET && { stakeSet }), approvedBy };
+    const note = { command, arguments: given };
+    return audited(database, { actor, ...note }, {}, () =>
+      new PriceAcceptanceStore(database).accept(usd, {
+        actor,
+        note: { ...note, outcome: 'accepted' },
+      }),
+    );
+  }
+
+  override outcomeOf({ price }: PriceHold): string {
+    const usd = decimalText(parseDecimal(this.usd));
+    return `Accepted ${usd} USD; ${price.usd} was held. Redemptions go on with the next reading near it, within a minute.`;
+  }
 }

@@ -1,38 +1,27 @@
-import { type Address } from '#libs/domain';
-import { type PingReport, pingPartner, resolveAudited } from '#libs/operations';
-import { PartnerSettings } from '../cli.env.js';
-import { command, CommandFailed } from '../command.js';
-import { PARTNER, type PartnerArgument } from '../operation-command.js';
-import { AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
+import { PingPartner, type PingReport } from '#libs/operations';
+import { CommandFailed } from '../command.js';
+import { commandOf } from '../operation-command.js';
+import { option, positiveInteger } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
 
-interface Given extends PartnerArgument {
-  readonly address: Address;
+interface Given {
   readonly timeout: number;
   readonly allowPrivate?: boolean;
 }
 
 /** Reads a balance as the service does, and shows everything that is signed, but never the secret. */
-export const ping = command({
-  name: 'ping',
-  description: 'read a balance and show what is signed, by whom and how; changes nothing',
-  arguments: [PARTNER],
+export const ping = commandOf(PingPartner, {
+  hasJson: true,
+  namesPartner: true,
   options: [
-    required('--address <0x…>', 'the wallet of a player', wallet),
     option('--timeout <seconds>', 'for the whole call', positiveInteger, 10),
     option('--allow-private', 'development: call http and private addresses'),
-    JSON_LINE,
-    AS,
   ],
-  settings: PartnerSettings,
-  async action(call, { name, address, timeout: timeoutSeconds, allowPrivate }: Given) {
-    const { clock, operator } = call;
-    const keyRing = call.keyRing();
-    const report = await call.withDatabase(async (database) => {
-      const { partnerId: partner } = await resolveAudited(database, operator, name);
-      const asked = { partner, address, timeoutSeconds, allowPrivate };
-      return pingPartner({ database, clock, keyRing }, operator, asked);
-    });
+  amend(values, given) {
+    const { timeout: timeoutSeconds, allowPrivate } = given as unknown as Given;
+    return { ...values, timeoutSeconds, allowPrivate };
+  },
+  print(call, report) {
     call.print(report, pingText(report));
     if (!report.good) throw new CommandFailed();
   },

@@ -1,7 +1,7 @@
-import { decimalText, type PriceHold } from '#libs/db';
-import { type Decimal, parseDecimal, ratioToNumber } from '#libs/domain';
+import { type PriceHold } from '#libs/db';
+import { parseDecimal, ratioToNumber } from '#libs/domain';
 import {
-  acceptPrice,
+  AcceptPrice,
   fromNow,
   HELD_BECAUSE,
   moment,
@@ -10,7 +10,8 @@ import {
 } from '#libs/operations';
 import { StakeSetSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { argument, AS, JSON_LINE, ON_STAKE_SET, positiveDecimal } from '../options.js';
+import { commandOf } from '../operation-command.js';
+import { JSON_LINE, ON_STAKE_SET } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
 
 const show = command({
@@ -24,31 +25,10 @@ const show = command({
   },
 });
 
-const accept = command({
-  name: 'accept',
-  description: 'use a price that is held; one that is not near this figure stays held',
-  arguments: [
-    argument(
-      '<usd>',
-      'US dollars for one token, as you found them to be, and as `price show` has them',
-      positiveDecimal,
-    ),
-  ],
-  options: [ON_STAKE_SET, AS],
-  settings: StakeSetSettings,
-  async action(call, { usd }: { readonly usd: Decimal }) {
-    const { stakeSet } = call.settings;
-    const hold = await call.withDatabase(acceptPrice, call.operator, { usd, stakeSet });
-    call.terminal.out(
-      `Accepted ${decimalText(usd)} USD; ${hold.price.usd} was held. Redemptions go on with the next reading near it, within a minute.\n`,
-    );
-  },
-});
-
 export const priceCommands: CommandGroup = {
   name: 'price',
   description: 'the price of the token, and one that is held until you accept it',
-  commands: [show, accept],
+  commands: [show, commandOf(AcceptPrice)],
 };
 
 function textOf({ stored, hold, accepted }: ShownPrice, nowMs: number): string {

@@ -1,14 +1,9 @@
 import { type UnexplainedClaim } from '#libs/db';
-import {
-  acknowledgeClaim,
-  moment,
-  parseClaimId,
-  printable,
-  unexplainedClaims,
-} from '#libs/operations';
+import { AcknowledgeClaim, moment, printable, unexplainedClaims } from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { argument, AS, expecting, JSON_LINE, LIMIT, NOTE, option } from '../options.js';
+import { commandOf } from '../operation-command.js';
+import { JSON_LINE, LIMIT, option } from '../options.js';
 import { table } from '../output/text.js';
 
 const HEAD = [
@@ -40,30 +35,10 @@ const list = command({
   },
 });
 
-const acknowledge = command({
-  name: 'acknowledge',
-  description: 'take a claim that you have explained out of the alerts; it stays in the list',
-  arguments: [
-    argument(
-      '<id>',
-      'as `reconciliation list` has it',
-      expecting('the id of a redemption, or 0x and 64 hex digits.', parseClaimId),
-    ),
-  ],
-  options: [NOTE, AS],
-  settings: OperatorSettings,
-  async action(call, { id, note }: { readonly id: string; readonly note: string }) {
-    await call.withDatabase(acknowledgeClaim, call.clock, call.operator, { id, note });
-    call.terminal.out(
-      `Acknowledged. The alert ends with the next reconciliation, which the service makes within the hour.\n`,
-    );
-  },
-});
-
 export const reconciliationCommands: CommandGroup = {
   name: 'reconciliation',
   description: 'claims on chain that the ledger does not explain',
-  commands: [list, acknowledge],
+  commands: [list, commandOf(AcknowledgeClaim)],
 };
 
 function listText(claims: readonly UnexplainedClaim[]): string {

@@ -5,13 +5,13 @@ import {
   inUseCount,
   printable,
   type Rewrapped,
-  rewrapSecrets,
+  RewrapSecrets,
   secretsStatus,
 } from '#libs/operations';
 import { PartnerSettings } from '../cli.env.js';
 import { command, CommandFailed, type CommandGroup } from '../command.js';
-import { AS, JSON_LINE } from '../options.js';
-import { progressOf } from '../output/progress.js';
+import { commandOf } from '../operation-command.js';
+import { JSON_LINE } from '../options.js';
 import { table } from '../output/text.js';
 
 const status = command({
@@ -29,21 +29,10 @@ const status = command({
   },
 });
 
-const rewrap = command({
-  name: 'rewrap',
-  description: 'seal every stored secret again under the first key of SECRETS_KEY',
-  options: [JSON_LINE, AS],
-  settings: PartnerSettings,
-  async action(call) {
-    const keyRing = call.keyRing();
-    const progress = progressOf(call.terminal, call.clock);
-    const { done, uses } = await call.withDatabase(async (database) => ({
-      done: await rewrapSecrets(database, keyRing, call.operator, (count) => {
-        progress(`${count} secrets looked at`);
-      }),
-      uses: await secretsStatus(database, keyRing),
-    }));
-    call.print({ ...done, keys: uses }, textOf(done, uses));
+const rewrap = commandOf(RewrapSecrets, {
+  hasJson: true,
+  print(call, done) {
+    call.print(done, textOf(done));
     if (done.left.some(({ isRevoked }) => !isRevoked)) throw new CommandFailed();
   },
 });
@@ -54,9 +43,9 @@ export const secretsCommands: CommandGroup = {
   commands: [status, rewrap],
 };
 
-function textOf({ changed, unchanged, left }: Rewrapped, uses: readonly KeyUse[]): string {
+function textOf({ changed, unchanged, left, keys }: Rewrapped): string {
   const summary = `Sealed again: ${changed}. Sealed so already: ${unchanged}. Left as they are: ${left.length}.\n`;
-  return `${summary}${left.map(leftText).join('')}\n${statusText(uses)}`;
+  return `${summary}${left.map(leftText).join('')}\n${statusText(keys)}`;
 }
 
 function leftText({ place, partnerName, isRevoked, why }: FailedSecret): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { CONSEQUENCES } from '#libs/operations';
+import { AcknowledgeClaim } from '#libs/operations';
 import {
   ConsoleBench,
   OPERATOR,
@@ -210,7 +210,7 @@ describe('reconciliation', () => {
     expect(await refusalOf(operator.post(nowhere, { note }))).toBe('404 CLAIM_NOT_FOUND');
     const page = await read('reconciliation/claims');
     expect(page.items[0]?.['id']).toBe(claims[1]);
-    expect(page['consequence']).toBe(CONSEQUENCES['reconciliation acknowledge']);
+    expect(page['consequence']).toBe(AcknowledgeClaim.spec.consequence);
     const all = await read('reconciliation/claims?which=all');
     expect(all.items[0]).toMatchObject({ id, canAcknowledge: false, acknowledged: { note } });
     const { items } = await read('log?command=reconciliation%20acknowledge');

@@ -19,8 +19,7 @@ import { DatabaseAlerts } from './overview/database-alerts.js';
 import { IndexFigures } from './overview/index-figures.js';
 import { OpenAlerts } from './overview/open-alerts.js';
 import { OverviewController } from './overview/overview.controller.js';
-import { PriceActions } from './overview/price-actions.js';
-import { PricesController } from './overview/prices.controller.js';
+import { PRICE_ROUTES } from './overview/price.routes.js';
 import { ServiceHealth } from './overview/service-health.js';
 import { VaultFigures } from './overview/vault-figures.js';
 import { MembersController } from './partners/members.controller.js';
@@ -28,6 +27,7 @@ import { PartnerCallsController } from './partners/partner-calls.controller.js';
 import { PartnerViews } from './partners/partner-views.js';
 import { PARTNER_ROUTES } from './partners/partner.routes.js';
 import { PartnersController } from './partners/partners.controller.js';
+import { CLAIM_ROUTES } from './reconciliation/claim.routes.js';
 import { ReconciliationController } from './reconciliation/reconciliation.controller.js';
 import { AdoptionActions } from './redemptions/adoption-actions.js';
 import { AdoptionController } from './redemptions/adoption.controller.js';
@@ -43,9 +43,10 @@ import { WalletsController } from './wallets/wallets.controller.js';
 @Module({
   controllers: [
     OverviewController,
-    PricesController,
+    ...PRICE_ROUTES,
     WalletsController,
     ReconciliationController,
+    ...CLAIM_ROUTES,
     AuditsController,
     RegistryController,
     DoctorController,
@@ -67,7 +68,6 @@ import { WalletsController } from './wallets/wallets.controller.js';
     OperateKeys,
     OperationService,
     PartnerViews,
-    PriceActions,
     RedemptionActions,
     RedemptionView,
     ServiceHealth,

@@ -10,6 +10,7 @@ const STATUS: Readonly<Record<string, number>> = {
   STAKE_SET_UNKNOWN: 400,
   PARTNER_AMBIGUOUS: 400,
   PARTNER_UNKNOWN: 404,
+  CLAIM_NOT_FOUND: 404,
   REDEMPTION_MISSING: 404,
   CREDENTIAL_MISSING: 404,
   INVITATION_CLOSED: 404,
@@ -42,6 +43,7 @@ const TOLD_AS: Readonly<Record<string, string>> = {
 /** Replaces the operation's own message if that names a command to type. */
 const MESSAGE: Readonly<Record<string, string>> = {
   PARTNER_UNKNOWN: 'There is no partner of this name or id: the list of partners has them all.',
+  CLAIM_NOT_FOUND: 'No such claim waits for an explanation any more: load the list again.',
   INVITATION_CLOSED: 'There is no such invitation that is open.',
   MEMBER_UNKNOWN: 'There is no such member.',
 };

@@ -12,42 +12,41 @@ import { ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import {
-  addWebhook,
-  type Operator,
-  pauseWebhook,
-  removeWebhook,
-  replayWebhook,
-  rotateWebhook,
-  setWebhook,
-  testWebhook,
-  type WebhookChoice,
-  webhookEventId,
-  webhookId,
+  AddWebhook,
+  type OnPartner,
+  PauseWebhook,
+  prepared,
+  RemoveWebhook,
+  ReplayWebhook,
+  ResumeWebhook,
+  RotateWebhook,
+  SetWebhook,
+  TestWebhook,
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { MemberLimit } from '../auth/member-limits.js';
 import { ConsoleSettings } from '../console.env.js';
+import { describeFields } from '../operate/operation/describe-fields.js';
 import { Secrets } from '../secrets.module.js';
 import { memberActor, OwnRows } from './own-rows.js';
 import { REFUSALS } from './refusals.js';
 import {
   MadeWebhookBody,
-  NewWebhookDto,
   PauseDto,
   ReplayDto,
   ReplayedBody,
   RotatedWebhookBody,
   TestBody,
-  WebhookChangeDto,
-  WebhookRotationDto,
   WebhooksBody,
 } from './webhooks.dto.js';
 
 const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
 const ID = { name: 'id', schema: Field.UUID };
+
+for (const type of [AddWebhook, SetWebhook, RotateWebhook]) describeFields(type);
 
 @Controller('api/partner/webhooks')
 @ForPartners()
@@ -79,15 +78,11 @@ export class WebhooksController {
   @Answers(200, 'It is told from now on.', MadeWebhookBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(409, 'You have ten.', 'TOO_MANY_WEBHOOKS')
-  async add(
-    @Body() { url, topics }: NewWebhookDto,
+  add(
+    @Body() webhook: AddWebhook,
     @CurrentMember() member: ConsoleMember,
   ): Promise<MadeWebhookBody> {
-    const { keyRing } = this.secrets;
-    const { partnerId: partner } = member;
-    const wish = { partner, url, topics, allowPrivate: this.allowPrivate };
-    const by = operatorOf(member, 'add');
-    return addWebhook(this.database, by, wish, keyRing);
+    return this.perform(member, webhook);
   }
 
   @Post(':id/set')
@@ -98,14 +93,12 @@ export class WebhooksController {
   @Answers(204, 'It is set.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
-  async set(
-    @Param('id') id: string,
-    @Body() { url, topics }: WebhookChangeDto,
+  set(
+    @Param('id') webhook: string,
+    @Body() change: SetWebhook,
     @CurrentMember() member: ConsoleMember,
   ): Promise<void> {
-    const change = { url, topics, allowPrivate: this.allowPrivate };
-    const by = operatorOf(member, 'set');
-    await setWebhook(this.database, by, choice(member, id), change);
+    return this.perform(member, Object.assign(change, { webhook }));
   }
 
   @Post(':id/pause')
@@ -116,14 +109,17 @@ export class WebhooksController {
   @Answers(204, 'It is paused, or goes on.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
-  async pause(
-    @Param('id') id: string,
+  pause(
+    @Param('id') webhook: string,
     @Body() { paused }: PauseDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<void> {
-    const by = operatorOf(member, paused ? 'pause' : 'resume');
-    const because = paused ? 'partner' : undefined;
-    await pauseWebhook(this.database, by, choice(member, id), because);
+    return this.perform(
+      member,
+      paused
+        ? prepared(PauseWebhook, { webhook, by: 'partner' })
+        : prepared(ResumeWebhook, { webhook }),
+    );
   }
 
   @Post(':id/rotate')
@@ -137,15 +133,12 @@ export class WebhooksController {
   @Answers(200, 'The secret.', RotatedWebhookBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
-  async rotate(
-    @Param('id') id: string,
-    @Body() { overlapHours }: WebhookRotationDto,
+  rotate(
+    @Param('id') webhook: string,
+    @Body() rotation: RotateWebhook,
     @CurrentMember() member: ConsoleMember,
   ): Promise<RotatedWebhookBody> {
-    const { keyRing } = this.secrets;
-    const rotation = { ...choice(member, id), overlapHours };
-    const by = operatorOf(member, 'rotate');
-    return rotateWebhook(this.database, by, rotation, keyRing);
+    return this.perform(member, Object.assign(rotation, { webhook }));
   }
 
   @Post(':id/test')
@@ -158,10 +151,11 @@ export class WebhooksController {
   @ApiParam(ID)
   @Answers(200, 'It is on its way.', TestBody)
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
-  async test(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<TestBody> {
-    const by = operatorOf(member, 'test');
-    const event = await testWebhook(this.database, by, choice(member, id), this.clock);
-    return { event: messageId(event) };
+  async test(
+    @Param('id') webhook: string,
+    @CurrentMember() member: ConsoleMember,
+  ): Promise<TestBody> {
+    return { event: messageId(await this.perform(member, prepared(TestWebhook, { webhook }))) };
   }
 
   @Post(':id/replay')
@@ -176,19 +170,15 @@ export class WebhooksController {
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(404, MISSING, 'WEBHOOK_MISSING', 'WEBHOOK_EVENT_MISSING')
   async replay(
-    @Param('id') id: string,
-    @Body() { event, since, delivered = false }: ReplayDto,
+    @Param('id') webhook: string,
+    @Body() { event, since, delivered }: ReplayDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<ReplayedBody> {
     if ((event === undefined) === (since === undefined)) {
       throw new HttpProblem(400, 'Give either event or since.', { code: 'BAD_REQUEST' });
     }
-    const by = operatorOf(member, 'replay');
-    const wish =
-      event === undefined
-        ? { since: new Date(since ?? 0), delivered }
-        : { event: webhookEventId(event) };
-    return { events: await replayWebhook(this.database, by, choice(member, id), wish) };
+    const replay = prepared(ReplayWebhook, { webhook, event, since, delivered });
+    return { events: await this.perform(member, replay) };
   }
 
   @Post(':id/remove')
@@ -199,17 +189,16 @@ export class WebhooksController {
   @ApiParam(ID)
   @Answers(204, 'It is removed.')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
-  async remove(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<void> {
-    const by = operatorOf(member, 'remove');
-    await removeWebhook(this.database, by, choice(member, id));
+  remove(@Param('id') webhook: string, @CurrentMember() member: ConsoleMember): Promise<void> {
+    return this.perform(member, prepared(RemoveWebhook, { webhook }));
   }
-}
 
-/** The partner is always that of the session, whatever the request says. @throws WebhookMissingError */
-function choice({ partnerId }: ConsoleMember, webhook: string): WebhookChoice {
-  return { partner: partnerId, webhook: webhookId(webhook) };
-}
-
-function operatorOf(member: ConsoleMember, what: string): Operator {
-  return { actor: memberActor(member), command: `partner webhook ${what}` };
+  /** The partner is always that of the session, whatever the request says. */
+  private perform<Result>(member: ConsoleMember, operation: OnPartner<Result>): Promise<Result> {
+    operation.partner = member.partnerId;
+    const { database, clock, allowPrivate } = this;
+    const keyRing = () => this.secrets.keyRing;
+    const actor = memberActor(member);
+    return operation.perform({ database, clock, actor, allowPrivate, keyRing });
+  }
 }

@@ -1,40 +1,15 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn } from 'class-validator';
-import { WEBHOOK_TOPICS, type WebhookTopic } from '#libs/domain';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsBoolean } from 'class-validator';
+import { WEBHOOK_TOPICS } from '#libs/domain';
 import { Field } from '#libs/openapi';
-import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
 import { MayBeAbsent } from '#libs/service';
 import * as Input from '../http/inputs.js';
-
-@ApiSchema({ name: 'NewWebhook' })
-export class NewWebhookDto {
-  @Input.TextUpTo(2000, { description: '`https://`, public, without a query.' })
-  readonly url!: string;
-
-  @ApiProperty({ isArray: true, enum: WEBHOOK_TOPICS })
-  @IsArray()
-  @ArrayMaxSize(WEBHOOK_TOPICS.length)
-  @IsIn(WEBHOOK_TOPICS, { each: true })
-  readonly topics!: WebhookTopic[];
-}
-
-@ApiSchema({ name: 'WebhookChange' })
-export class WebhookChangeDto extends PartialType(NewWebhookDto, { skipNullProperties: false }) {}
 
 @ApiSchema({ name: 'WebhookPause' })
 export class PauseDto {
   @Field.Flag()
   @IsBoolean()
   readonly paused!: boolean;
-}
-
-@ApiSchema({ name: 'WebhookRotation' })
-export class WebhookRotationDto {
-  @Input.Whole(
-    { minimum: 0, maximum: LONGEST_OVERLAP_HOURS },
-    `be a whole number from 0 to ${LONGEST_OVERLAP_HOURS}`,
-  )
-  readonly overlapHours!: number;
 }
 
 @ApiSchema({ name: 'WebhookReplay' })

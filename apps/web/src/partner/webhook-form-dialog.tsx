@@ -24,7 +24,7 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
     setFault(undefined);
   };
   const save = useMutation({
-    mutationFn: (body: ConsoleBody<'NewWebhook'>) => saved(webhook, body),
+    mutationFn: (body: ConsoleBody<'AddWebhook'>) => saved(webhook, body),
     // Keeps the secret in the page only, and out of the query cache.
     gcTime: 0,
     onSuccess: onSaved,
@@ -70,7 +70,7 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
 
 async function saved(
   webhook: Webhook | undefined,
-  body: ConsoleBody<'NewWebhook'>,
+  body: ConsoleBody<'AddWebhook'>,
 ): Promise<ConsoleBody<'MadeWebhook'> | undefined> {
   if (webhook === undefined) return dataOf(consoleApi.POST('/api/partner/webhooks', { body }));
   const path = { id: webhook.id };

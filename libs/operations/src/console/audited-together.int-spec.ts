@@ -12,14 +12,11 @@ import {
 import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { prepared } from '../operation/operation.js';
 import { InviteMember, RemoveMember, WithdrawInvitation } from './invitations.js';
-import { makeSignInLink } from './sign-in-link.js';
+import { MakeSignInLink } from './sign-in-link.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
 const clock = new FakeClock(NOW_MS);
 const ORIGIN = 'http://127.0.0.1:3003';
-/** The audit takes no row without a command. */
-const UNAUDITED = { actor: 'operator:anna', command: '' };
-
 /** The audit takes no row without an actor. */
 function unaudited() {
   const keyRing = (): never => {
@@ -56,8 +53,7 @@ async function anInvitation(): Promise<Buffer> {
 
 describe('where the audit row cannot be written', () => {
   it('no sign-in link is made', async () => {
-    const wish = { role: 'admin', name: 'anna', origin: ORIGIN, isRemote: false } as const;
-    const made = makeSignInLink(database, clock, UNAUDITED, wish);
+    const made = prepared(MakeSignInLink, { role: 'admin', name: 'anna' }).perform(unaudited());
     await expect(made).rejects.toThrow(DatabaseRefusedError);
     const links = await database.query({ text: 'SELECT name FROM console.sign_in_link' });
     expect(links).toEqual([]);

@@ -28,6 +28,8 @@ interface CommonSpec {
   readonly label?: string;
   /** Flags of its option, such as `--rate <requests>`. Without them the command does not have the field. */
   readonly option?: string;
+  /** Its place among the arguments of the command, such as `<usd>`, in the place of an option. */
+  readonly argument?: string;
   readonly required?: true;
   /** A part of the route's path instead of the body; then the operation itself refuses a wrong value. */
   readonly inPath?: true;
@@ -47,6 +49,8 @@ interface TextSpec extends CommonSpec {
   readonly least?: number;
   /** What is wrong with a text, to be read after its name; undefined if nothing is. */
   readonly faultOf?: (text: string) => string | undefined;
+  /** Whether a text is what is expected, if a pattern cannot say it. */
+  readonly isRight?: (text: string) => boolean;
 }
 
 interface WholeSpec extends CommonSpec {
@@ -75,6 +79,8 @@ interface WordsSpec<Type> extends CommonSpec {
   /** `words`: a list; `choice`: one of them. */
   readonly type: Type;
   readonly values: readonly string[];
+  /** Of a list: not empty, and given with commas. */
+  readonly isSome?: true;
 }
 
 interface PartsSpec<Type = 'group' | 'list'> extends CommonSpec {
@@ -115,7 +121,8 @@ export function Field(spec: FieldSpec): PropertyDecorator {
   return (prototype, name) => {
     const own = SPECS.get(prototype) ?? new Map<string, FieldSpec>();
     SPECS.set(prototype, own.set(String(name), spec));
-    if (spec.inPath === true) return;
+    // A part of the path is checked by the route, if there is a rule for it.
+    if (spec.inPath === true && !('isRight' in spec)) return;
     if (spec.required !== true) {
       // JSON null is a value like any other, which the rules of the field refuse.
       ValidateIf((_, value: unknown) => value !== undefined)(prototype, name);
@@ -148,8 +155,14 @@ export function optionName({ option = '' }: FieldSpec): string {
   return option.split(' ')[0] ?? '';
 }
 
+/** Whether the command has the field, so that it is kept and audited. Other fields are of pages alone. */
+export function isOfCommand({ option, argument }: FieldSpec): boolean {
+  return option !== undefined || argument !== undefined;
+}
+
 /** `bonusFrom`, as the values of the option `--bonus-from` are named. */
 export function optionAttribute(spec: FieldSpec): string {
+  if (spec.argument !== undefined) return spec.argument.slice(1, -1);
   return optionName(spec)
     .slice(2)
     .replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -187,7 +200,8 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
     rules: (message) => [
       IsString({ message }),
       ...(spec.pattern === undefined ? [] : [Matches(spec.pattern, { message })]),
-      ...(spec.most === undefined || spec.pattern !== undefined
+      ...(spec.isRight === undefined ? [] : [IsRight(spec.isRight, message)]),
+      ...(spec.most === undefined || (spec.pattern ?? spec.isRight) !== undefined
         ? []
         : [MaxLength(spec.most, { message: '$property is too long.' })]),
       ...(spec.faultOf === undefined ? [] : [HasNoFault(spec.faultOf)]),
@@ -225,7 +239,7 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
     rules: (message) => [IsBoolean({ message })],
   }),
   words: (spec) => ({
-    expected: `${NONE} or one of ${spec.values.join(', ')}`,
+    expected: `${spec.isSome === true ? 'some' : `${NONE} or one`} of ${spec.values.join(', ')}`,
     schema: { type: 'array', items: { type: 'string', enum: [...spec.values] } },
     rules: () => [
       IsIn(spec.values, { each: true, message: '$property has one that is not known.' }),
@@ -314,6 +328,11 @@ function HasNoFault(faultOf: (text: string) => string | undefined): PropertyDeco
       defaultMessage: (args) => `$property ${faultIn(args?.value) ?? ''}.`,
     },
   });
+}
+
+function IsRight(isRight: (text: string) => boolean, message: string): PropertyDecorator {
+  const validate = (value: unknown): boolean => typeof value === 'string' && isRight(value);
+  return ValidateBy({ name: 'isRight', validator: { validate, defaultMessage: () => message } });
 }
 
 /** Calls to partners carry points as a JSON number. */

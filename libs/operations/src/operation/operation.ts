@@ -2,12 +2,19 @@
  * Operations: what an operator can do, each a class with its fields, its rules, its handler and its audit row. The
  * command line, the console and its pages derive their options, routes and forms from it.
  */
-import { type Database, decimalText, type OperatorRole } from '#libs/db';
+import { type Database, decimalText, type OperatorRole, type RegistryPlace } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type KeyRing } from '#libs/signing';
 import { auditedText, type Operator } from '../audit/audited.js';
-import { type FieldsClass, fieldsOf, type FieldSpec, NONE, optionAttribute } from './field.js';
+import {
+  type FieldsClass,
+  fieldsOf,
+  type FieldSpec,
+  isOfCommand,
+  NONE,
+  optionAttribute,
+} from './field.js';
 
 export interface OperationSpec {
   /** The command, by which the audit log and two-person approval name the operation. */
@@ -25,7 +32,7 @@ export interface OperationSpec {
   /** The command asks for a yes before. */
   readonly isConfirmed?: true;
   /** What it takes from the settings of the program. */
-  readonly needs?: 'secretsKey' | 'consoleOrigin' | 'stakeSet';
+  readonly needs?: 'secretsKey' | 'consoleOrigin' | 'stakeSet' | 'registry';
 }
 
 /** What an operation works with. */
@@ -44,6 +51,12 @@ export interface OperationContext {
   readonly consoleOrigin?: string | undefined;
   /** The stake set of the database. */
   readonly stakeSet?: string | undefined;
+  /** @throws if the stake set has no registry */
+  readonly registry?: () => RegistryPlace;
+  /** Development only: URLs may be http or lead to private addresses. */
+  readonly allowPrivate?: boolean | undefined;
+  /** Told of the progress of a long operation, in a few words. */
+  readonly onProgress?: (text: string) => void;
 }
 
 /** What a second operator decides on. */
@@ -107,7 +120,7 @@ export function auditedFields(values: object, type?: FieldsClass): Record<string
     const value = given[name];
     if (value === undefined) continue;
     if (spec.type === 'group') Object.assign(audited, auditedFields(value as object, spec.of()));
-    else if (spec.option !== undefined) audited[optionAttribute(spec)] = auditedValue(spec, value);
+    else if (isOfCommand(spec)) audited[optionAttribute(spec)] = auditedValue(spec, value);
   }
   return audited;
 }

@@ -1,7 +1,10 @@
 /** Fields that pages send and commands do not have. */
 import { createHash } from 'node:crypto';
-import { PermanentError } from '#libs/domain';
+import { isStakeSetName, PermanentError, STAKE_SET_RULE } from '#libs/domain';
+import { auditedText } from '../audit/audited.js';
 import { type FieldSpec } from './field.js';
+
+const LONGEST_NOTE = 255;
 
 /** Why an operation is asked for, of a second operator. */
 export const REASON = {
@@ -12,6 +15,32 @@ export const REASON = {
   pattern: /^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u,
   ...{ least: 1, most: 500 },
 } as const satisfies FieldSpec;
+
+/** The stake set that an operation works on; the command takes its default from STAKE_SET. */
+export const STAKE_SET = {
+  type: 'text',
+  help: 'of several stake sets the one that is meant',
+  option: '--stake-set <name>',
+  expected: STAKE_SET_RULE,
+  isRight: isStakeSetName,
+} as const satisfies FieldSpec;
+
+/** The note of an acknowledgement, for the audit and the list. */
+export const NOTE = {
+  type: 'text',
+  label: 'What it was',
+  help: 'what it was, for the person who comes after you',
+  option: '--note <text>',
+  expected: `1 to ${LONGEST_NOTE} characters`,
+  isRight: (text) => keptNote(text) !== undefined,
+  ...{ least: 1, most: LONGEST_NOTE, required: true },
+} as const satisfies FieldSpec;
+
+/** The note as the audit log keeps it; undefined where it is empty or too long. */
+export function keptNote(text: string): string | undefined {
+  const note = auditedText(text.trim());
+  return note === '' || Array.from(text.trim()).length > LONGEST_NOTE ? undefined : note;
+}
 
 /** The name of a request that creates something: the id of the created row is derived from it and the operator. */
 export const REQUEST = {

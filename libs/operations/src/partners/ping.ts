@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import {
   CallbackStore,
-  type Database,
+  type PartnerAudit,
   type PartnerIdentity,
   PartnerMissingError,
   RedemptionStore,
   RedemptionViews,
 } from '#libs/db';
 import {
-  type Address,
   type CallOutcome,
   canonicalJson,
   LowmarkError,
+  parseAddress,
   type PartnerId,
 } from '#libs/domain';
 import {
@@ -25,65 +25,74 @@ import {
 } from '#libs/partner-client';
 import { explain, type Reply } from '#libs/partner-sdk/answers';
 import { explainSignature } from '#libs/partner-sdk/conformance';
-import { type Clock } from '#libs/platform';
-import { hashApiKey, type KeyRing, signedContent } from '#libs/signing';
-import { onPartner, type Operator } from '../audit/audited.js';
+import { hashApiKey, signedContent } from '#libs/signing';
+import { OptionError } from '../operation.error.js';
+import { Field } from '../operation/field.js';
+import { OnPartner } from '../operation/on-partner.js';
+import { type OperationContext } from '../operation/operation.js';
 
-export interface Ping {
-  readonly partner: PartnerId;
-  /** The wallet of a player. */
-  readonly address: Address;
-  /** Limit on the whole call. */
-  readonly timeoutSeconds: number;
-  /** Development only: http and private addresses may be called. */
-  readonly allowPrivate?: boolean | undefined;
-}
-
-interface PingContext {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly keyRing: KeyRing;
-}
+const DEFAULT_SECONDS = 10;
 
 /**
  * Reads a balance as the redemption service does, and reports everything that was signed, but never the secret. Moves
  * no points; the call is logged.
- * @throws PartnerUnknownError, PartnerMissingError
  */
-export function pingPartner(
-  context: PingContext,
-  operator: Operator,
-  ping: Ping,
-): Promise<PingReport> {
-  const { database } = context;
-  const given = { partner: ping.partner, arguments: { address: ping.address } };
-  return onPartner(database, operator, given, async ({ partnerId: partner }, audit) => {
-    const pinged = await readBalance(context, partner, ping);
-    const note = { ...audit.note, outcome: pinged.outcome.kind };
-    await new RedemptionViews(database).audit(audit.actor, note, { partner });
-    return pingReport(pinged);
-  });
-}
+export class PingPartner extends OnPartner<PingReport> {
+  static readonly spec = {
+    command: 'partner ping',
+    description: 'read a balance and show what is signed, by whom and how; changes nothing',
+    role: 'operator',
+    needs: 'secretsKey',
+  } as const;
 
-async function readBalance(
-  { database, clock, keyRing }: PingContext,
-  partnerId: PartnerId,
-  { address, timeoutSeconds, allowPrivate = false }: Ping,
-): Promise<Pinged> {
-  const callback = await new CallbackStore(database).find(partnerId);
-  if (callback === undefined) throw new PartnerMissingError();
-  const { url: baseUrl, key: apiKey, secretCiphertext, partnerName } = callback;
-  const sharedSecret = keyRing.open(secretCiphertext, hashApiKey(apiKey));
-  const endpoint = new ObservedEndpoint({ partnerId, baseUrl, apiKey, sharedSecret });
-  const timeouts = { readMs: timeoutSeconds * 1000 };
-  const client = new PartnerClient({ clock, policy: { allowPrivate }, timeouts });
-  const calls = new RedemptionStore(database);
-  const requestId = newRequestId(clock);
-  await calls.beginBalanceCall(partnerId, requestId);
-  const result = await client.call(endpoint, { step: 'balance', address }, { requestId });
-  await calls.endCall({ requestId, outcome: result.kind, record: result.record });
-  const outcome = callOutcome({ step: 'balance', address }, result);
-  return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome, address };
+  @Field({
+    type: 'wallet',
+    help: 'the wallet of a player',
+    option: '--address <0x…>',
+    required: true,
+    audited: parseAddress,
+  })
+  readonly address!: string;
+
+  /** Limit on the whole call. */
+  timeoutSeconds?: number;
+  allowPrivate?: boolean | undefined;
+
+  /** @throws PartnerUnknownError, PartnerMissingError */
+  protected async change(
+    context: OperationContext,
+    { partnerId: partner }: PartnerIdentity,
+    { actor, note }: PartnerAudit,
+  ): Promise<PingReport> {
+    const pinged = await this.readBalance(context, partner);
+    const outcome = pinged.outcome.kind;
+    await new RedemptionViews(context.database).audit(actor, { ...note, outcome }, { partner });
+    return pingReport(pinged);
+  }
+
+  private async readBalance(
+    { database, clock, keyRing, allowPrivate = false }: OperationContext,
+    partnerId: PartnerId,
+  ): Promise<Pinged> {
+    const address = parseAddress(this.address);
+    if (address === undefined) throw new OptionError('The address must be 0x and 40 hex digits.');
+    const callback = await new CallbackStore(database).find(partnerId);
+    if (callback === undefined) throw new PartnerMissingError();
+    const { url: baseUrl, key: apiKey, secretCiphertext, partnerName } = callback;
+    const sharedSecret = keyRing().open(secretCiphertext, hashApiKey(apiKey));
+    const endpoint = new ObservedEndpoint({ partnerId, baseUrl, apiKey, sharedSecret });
+    const { timeoutSeconds = DEFAULT_SECONDS } = this;
+    const timeouts = { readMs: timeoutSeconds * 1000 };
+    const policy = { allowPrivate: this.allowPrivate ?? allowPrivate };
+    const client = new PartnerClient({ clock, policy, timeouts });
+    const calls = new RedemptionStore(database);
+    const requestId = newRequestId(clock);
+    await calls.beginBalanceCall(partnerId, requestId);
+    const result = await client.call(endpoint, { step: 'balance', address }, { requestId });
+    await calls.endCall({ requestId, outcome: result.kind, record: result.record });
+    const outcome = callOutcome({ step: 'balance', address }, result);
+    return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome, address };
+  }
 }
 
 const LONGEST_CONTENT = 2048;

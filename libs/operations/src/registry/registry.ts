@@ -8,9 +8,12 @@ import {
   PublicationViews,
   type RegistryPlace,
 } from '#libs/db';
-import { dayText, type NodeHash } from '#libs/domain';
-import { type Clock } from '#libs/platform';
-import { audited, type Operator } from '../audit/audited.js';
+import { dayText, type NodeHash, parseDay } from '#libs/domain';
+import { audited } from '../audit/audited.js';
+import { OptionError } from '../operation.error.js';
+import { Field } from '../operation/field.js';
+import { Operation, type OperationContext, operatorOf } from '../operation/operation.js';
+import { keptNote, NOTE, STAKE_SET } from '../operation/page-fields.js';
 
 export interface PublicationLine {
   /** A UTC day, for example `2026-01-31`. */
@@ -51,22 +54,49 @@ export async function registryStatus(
 }
 
 /**
- * Notes that a person has looked into a day whose root on chain differs from that of the service, so that the day
+ * Notes that an operator has looked into a day whose root on chain differs from that of the service, so that the day
  * raises no alert any more.
- * @param database of the stake set
- * @throws NoSuchPublicationError
  */
-export function acknowledgePublication(
-  { database, clock, operator }: { database: Database; clock: Clock; operator: Operator },
-  place: RegistryPlace,
-  { day, note }: { readonly day: number; readonly note: string },
-): Promise<void> {
-  const given = { day: dayText(day), registry: place.registry, note };
-  return audited(database, { ...operator, arguments: given }, {}, async () => {
-    const views = new PublicationViews(database, place);
-    const request = { day, note, ...operator, arguments: given, nowMs: clock.nowMs() };
-    if (!(await views.acknowledge(request))) throw new NoSuchPublicationError(dayText(day));
-  });
+export class AcknowledgePublication extends Operation<void> {
+  static readonly spec = {
+    command: 'registry acknowledge',
+    description:
+      'end the alert of a day of which the registry holds another root; nothing changes on chain',
+    needs: 'registry',
+  } as const;
+
+  @Field({
+    type: 'text',
+    help: 'as 2026-01-31',
+    argument: '<day>',
+    expected: 'a day such as 2026-01-31',
+    isRight: (text) => parseDay(text) !== undefined,
+  })
+  readonly day!: string;
+
+  @Field(NOTE) readonly note!: string;
+  @Field(STAKE_SET) readonly stakeSet?: string;
+
+  /** @throws OptionError if the stake set has no registry, NoSuchPublicationError */
+  perform(context: OperationContext): Promise<void> {
+    const { database, clock } = context;
+    const place = context.registry?.();
+    const day = parseDay(this.day);
+    if (place === undefined || day === undefined)
+      throw new OptionError('A day and a registry are needed.');
+    const operator = operatorOf(this, context);
+    const note = keptNote(this.note) ?? '';
+    const given = { day: dayText(day), registry: place.registry, note };
+    return audited(database, { ...operator, arguments: given }, {}, async () => {
+      const views = new PublicationViews(database, place);
+      const request = { day, note, ...operator, arguments: given, nowMs: clock.nowMs() };
+      if (!(await views.acknowledge(request))) throw new NoSuchPublicationError(dayText(day));
+    });
+  }
+
+  override outcomeOf(): string {
+    return 'Acknowledged. What comes out differently later is an alert again.';
+  }
 }
 
 function lineOf(publication: Publication): PublicationLine {

@@ -7,7 +7,7 @@ import {
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { hashApiKey, type KeyRing, sealingKeyId, webhookSealContext } from '#libs/signing';
-import { type Operator } from '../audit/audited.js';
+import { Operation, type OperationContext, operatorOf } from '../operation/operation.js';
 
 /**
  * The role of a key in SECRETS_KEY: the first one seals, an older one only opens, and a missing one is not in the ring.
@@ -72,54 +72,62 @@ export interface Rewrapped {
   /** Secrets that were under the first key already. */
   readonly unchanged: number;
   readonly left: readonly FailedSecret[];
+  /** Afterwards. */
+  readonly keys: readonly KeyUse[];
 }
 
 /**
- * Seals every stored secret under the first key of the ring, batch by batch.
- * Every secret is opened, even one that is under the first key already. A secret that cannot be opened stays as it is
- * and is reported in `left`. A second run has nothing left to change.
- * @param onProgress gets the number of secrets seen so far, after each batch
- * @throws DatabaseUnavailableError, DatabaseRefusedError; earlier batches stay done
+ * Seals every stored secret under the first key of the ring, batch by batch. Every secret is opened, even one that is
+ * under the first key already. A secret that cannot be opened stays as it is and is reported in `left`. A second run has
+ * nothing left to change.
  */
-export async function rewrapSecrets(
-  database: Database,
-  keyRing: KeyRing,
-  { actor, command }: Operator,
-  onProgress: (seen: number) => void,
-): Promise<Rewrapped> {
-  const store = new SealedSecretStore(database);
-  const [to] = keyRing.keyIds;
-  const left: FailedSecret[] = [];
-  let [changed, unchanged] = [0, 0];
-  for (const place of SECRET_PLACES) {
-    let after: string | undefined;
-    do {
-      // Added to the totals once the batch is stored.
-      const seen = { same: 0, left: [] as FailedSecret[], changed: 0 };
-      const reseal = (secret: SealedSecret): Buffer | undefined => {
-        const sealed = resealed(keyRing, secret);
-        if (sealed instanceof LowmarkError) {
-          const { partnerName, isRevoked } = secret;
-          const why = `${sealed.message} [${sealed.code}]`;
-          seen.left.push({ place, partnerName, isRevoked, why });
+export class RewrapSecrets extends Operation<Rewrapped> {
+  static readonly spec = {
+    command: 'secrets rewrap',
+    description: 'seal every stored secret again under the first key of SECRETS_KEY',
+    consequence: 'Every stored secret is sealed again under the first key of SECRETS_KEY.',
+    needs: 'secretsKey',
+  } as const;
+
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError; earlier batches stay done */
+  async perform(context: OperationContext): Promise<Rewrapped> {
+    const { database, onProgress } = context;
+    const { actor, command } = operatorOf(this, context);
+    const keyRing = context.keyRing();
+    const store = new SealedSecretStore(database);
+    const [to] = keyRing.keyIds;
+    const left: FailedSecret[] = [];
+    let [changed, unchanged] = [0, 0];
+    for (const place of SECRET_PLACES) {
+      let after: string | undefined;
+      do {
+        // Added to the totals once the batch is stored.
+        const seen = { same: 0, left: [] as FailedSecret[], changed: 0 };
+        const reseal = (secret: SealedSecret): Buffer | undefined => {
+          const sealed = resealed(keyRing, secret);
+          if (sealed instanceof LowmarkError) {
+            const { partnerName, isRevoked } = secret;
+            const why = `${sealed.message} [${sealed.code}]`;
+            seen.left.push({ place, partnerName, isRevoked, why });
+            return undefined;
+          }
+          if (sealingKeyId(secret.sealed) !== to) return sealed;
+          seen.same += 1;
           return undefined;
-        }
-        if (sealingKeyId(secret.sealed) !== to) return sealed;
-        seen.same += 1;
-        return undefined;
-      };
-      after = await store.resealBatch({ place, after, limit: BATCH }, reseal, (count) => {
-        seen.changed = count;
-        const note = { command, arguments: { place, secrets: count, underKey: to } };
-        return { actor, note: { ...note, outcome: 'done' } };
-      });
-      changed += seen.changed;
-      unchanged += seen.same;
-      left.push(...seen.left);
-      onProgress(changed + unchanged + left.length);
-    } while (after !== undefined);
+        };
+        after = await store.resealBatch({ place, after, limit: BATCH }, reseal, (count) => {
+          seen.changed = count;
+          const note = { command, arguments: { place, secrets: count, underKey: to } };
+          return { actor, note: { ...note, outcome: 'done' } };
+        });
+        changed += seen.changed;
+        unchanged += seen.same;
+        left.push(...seen.left);
+        onProgress?.(`${changed + unchanged + left.length} secrets looked at`);
+      } while (after !== undefined);
+    }
+    return { changed, unchanged, left, keys: await secretsStatus(database, keyRing) };
   }
-  return { changed, unchanged, left };
 }
 
 function resealed(keyRing: KeyRing, secret: SealedSecret): Buffer | LowmarkError {

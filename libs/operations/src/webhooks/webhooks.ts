@@ -1,7 +1,9 @@
 /** The webhooks of partners. Operators set them by commands, partners on their pages. */
 import { randomUUID } from 'node:crypto';
 import {
-  type Database,
+  messageId,
+  type PartnerAudit,
+  type PartnerIdentity,
   type PausedBecause,
   type ReplayWish,
   ReplayStore,
@@ -12,153 +14,334 @@ import {
 } from '#libs/db';
 import {
   parseWebhookId,
-  type PartnerId,
   TEST_EVENT,
+  WEBHOOK_TOPICS,
   type WebhookId,
   type WebhookTopic,
 } from '#libs/domain';
 import { parsePartnerUrl } from '#libs/partner-client';
-import { type Clock } from '#libs/platform';
-import { type KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
-import { onPartner, type Operator } from '../audit/audited.js';
+import { mintWebhookSecret, webhookSealContext } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
+import { Field, type FieldSpec } from '../operation/field.js';
+import { OnPartner } from '../operation/on-partner.js';
+import { type OperationContext } from '../operation/operation.js';
+import { LONGEST_OVERLAP_HOURS } from '../partners/credentials.js';
 
-export interface WebhookChoice {
-  readonly partner: PartnerId;
-  readonly webhook: WebhookId;
+const TO_URL = {
+  type: 'text',
+  help: 'where to: https://…, public, without a query',
+  option: '--url <url>',
+  most: 2000,
+} as const satisfies FieldSpec;
+
+const TOPICS = {
+  type: 'words',
+  help: 'what the partner is told of',
+  option: '--topics <list>',
+  values: WEBHOOK_TOPICS,
+  isSome: true,
+} as const satisfies FieldSpec;
+
+/** What is told where. */
+interface WebhookTerms {
+  readonly url?: string;
+  readonly topics?: readonly WebhookTopic[];
 }
 
-export interface WebhookChange {
-  readonly url?: string | undefined;
-  readonly topics?: readonly WebhookTopic[] | undefined;
-  /** Development only: `url` may be http or a private address. */
-  readonly allowPrivate?: boolean | undefined;
-  /** Whether the caller can set `allowPrivate` by --allow-private, which the refusal of a URL then mentions. */
-  readonly mayAllowPrivate?: boolean;
+interface PrivateUrls {
+  /** Development only: `url` may be http or a private address. Undefined: as the context has it. */
+  allowPrivate?: boolean | undefined;
 }
 
-export interface NewWebhook extends WebhookChange {
-  readonly partner: PartnerId;
-  readonly url: string;
-  readonly topics: readonly WebhookTopic[];
+/** Adds a webhook, which gets events from now on. Only this result contains the secret. */
+export class AddWebhook extends OnPartner<NewWebhook> implements PrivateUrls {
+  static readonly spec = {
+    command: 'partner webhook add',
+    description: 'tell a partner at an address, and print the secret that signs, once',
+    needs: 'secretsKey',
+  } as const;
+
+  @Field({ ...TO_URL, required: true }) readonly url!: string;
+  @Field({ ...TOPICS, required: true }) readonly topics!: readonly WebhookTopic[];
+  allowPrivate?: boolean | undefined;
+  private id!: WebhookId;
+
+  override perform(context: OperationContext): Promise<NewWebhook> {
+    this.id = randomUUID() as WebhookId;
+    return super.perform(context);
+  }
+
+  protected override auditedArguments(): object {
+    return { webhook: this.id, ...auditedTerms(this) };
+  }
+
+  /** @throws PartnerUnknownError, OptionError, TooManyWebhooksError */
+  protected async change(
+    context: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<NewWebhook> {
+    const { id } = this;
+    const secret = mintWebhookSecret();
+    const terms = mergeTerms(this, this, context);
+    const ciphertext = context.keyRing().seal(secret, webhookSealContext(id));
+    const store = new SubscriptionStore(context.database);
+    await store.add(partnerId, { id, ciphertext, ...terms }, audit);
+    return { id, secret };
+  }
 }
 
-/**
- * Adds a webhook, which gets events from now on. Only this result contains the secret.
- * @throws PartnerUnknownError, OptionError, TooManyWebhooksError
- */
-export async function addWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, ...wish }: NewWebhook,
-  keyRing: KeyRing,
-): Promise<{ readonly id: WebhookId; readonly secret: string }> {
-  const [id, secret] = [randomUUID() as WebhookId, mintWebhookSecret()];
-  const given = { partner, arguments: { webhook: id, ...auditedWish(wish) } };
-  await onPartner(database, operator, given, async ({ partnerId }, audit) => {
-    const terms = mergeTerms(wish, wish);
-    const ciphertext = keyRing.seal(secret, webhookSealContext(id));
-    await new SubscriptionStore(database).add(partnerId, { id, ciphertext, ...terms }, audit);
-  });
-  return { id, secret };
+export interface NewWebhook {
+  readonly id: WebhookId;
+  readonly secret: string;
 }
 
-/** Changes a webhook; absent fields stay as they are. @throws PartnerUnknownError, WebhookMissingError, OptionError */
-export async function setWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, webhook }: WebhookChoice,
-  change: WebhookChange,
-): Promise<void> {
-  const given = { partner, arguments: { webhook, ...auditedWish(change) } };
-  await onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new SubscriptionStore(database).change(
-      partnerId,
-      webhook,
-      (before) => mergeTerms(before, change),
-      audit,
-    ),
-  );
+/** An operation on one webhook of a partner. */
+abstract class OnWebhook<Result = void> extends OnPartner<Result> {
+  @Field({
+    type: 'text',
+    help: 'its id, as `partner webhook list` shows it',
+    argument: '<webhook>',
+    inPath: true,
+  })
+  webhook!: string;
+
+  /** @throws PartnerUnknownError, WebhookMissingError */
+  override perform(context: OperationContext): Promise<Result> {
+    // A text that is no id is refused before it gets into an audit row.
+    webhookId(this.webhook);
+    return super.perform(context);
+  }
+
+  protected override auditedArguments(): object {
+    return { webhook: this.id };
+  }
+
+  protected get id(): WebhookId {
+    return webhookId(this.webhook);
+  }
 }
 
-/** Pauses or resumes a webhook. Events wait while it is paused. @param because absent to resume */
-export async function pauseWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, webhook }: WebhookChoice,
-  because: PausedBecause | undefined,
-): Promise<void> {
-  const given = { partner, arguments: { webhook } };
-  await onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new SubscriptionStore(database).pause(partnerId, webhook, because, audit),
-  );
+/** Changes a webhook; absent fields stay as they are. */
+export class SetWebhook extends OnWebhook implements PrivateUrls {
+  static readonly spec = {
+    command: 'partner webhook set',
+    description: 'change the address or the topics; what is absent stays',
+  } as const;
+
+  @Field(TO_URL) readonly url?: string;
+  @Field(TOPICS) readonly topics?: readonly WebhookTopic[];
+  allowPrivate?: boolean | undefined;
+
+  protected override auditedArguments(): object {
+    return { ...super.auditedArguments(), ...auditedTerms(this) };
+  }
+
+  /** @throws OptionError */
+  protected change(
+    context: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    const merge = (before: SubscriptionTerms) => mergeTerms(before, this, context);
+    return new SubscriptionStore(context.database).change(partnerId, this.id, merge, audit);
+  }
+
+  override outcomeOf(): string {
+    return 'It is set.';
+  }
 }
 
-export interface WebhookRotation extends WebhookChoice {
-  /** How long the old secret signs beside the new one. */
-  readonly overlapHours: number;
+/** Pauses a webhook. Events wait while it is paused. */
+export class PauseWebhook extends OnWebhook {
+  static readonly spec = {
+    command: 'partner webhook pause',
+    description: 'send nothing for now; what comes about waits',
+  } as const;
+
+  by: PausedBecause = 'operator';
+
+  protected change(
+    { database }: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    return new SubscriptionStore(database).pause(partnerId, this.id, this.by, audit);
+  }
+
+  override outcomeOf(): string {
+    return 'It is paused: what comes about waits.';
+  }
 }
 
-/** Replaces the secret. Only this result contains the new one. @throws PartnerUnknownError, WebhookMissingError */
-export async function rotateWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, webhook, overlapHours }: WebhookRotation,
-  keyRing: KeyRing,
-): Promise<{ readonly secret: string; readonly goodUntil: Date }> {
-  const secret = mintWebhookSecret();
-  const given = { partner, arguments: { webhook, overlapHours } };
-  const goodUntil = await onPartner(database, operator, given, ({ partnerId }, audit) => {
-    const ciphertext = keyRing.seal(secret, webhookSealContext(webhook));
-    const rotation = { id: webhook, ciphertext, overlapSeconds: overlapHours * 3600 };
-    return new SubscriptionStore(database).rotate(partnerId, rotation, audit);
-  });
-  return { secret, goodUntil };
+export class ResumeWebhook extends OnWebhook {
+  static readonly spec = {
+    command: 'partner webhook resume',
+    description: 'send again, what waits first',
+  } as const;
+
+  protected change(
+    { database }: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    return new SubscriptionStore(database).pause(partnerId, this.id, undefined, audit);
+  }
+
+  override outcomeOf(): string {
+    return 'It goes on; what waits is sent at once.';
+  }
 }
 
-/** Removes a webhook, its waiting events and its log. @throws PartnerUnknownError, WebhookMissingError */
-export async function removeWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, webhook }: WebhookChoice,
-): Promise<void> {
-  const given = { partner, arguments: { webhook } };
-  await onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new SubscriptionStore(database).remove(partnerId, webhook, audit),
-  );
+/** Replaces the secret. Only this result contains the new one. */
+export class RotateWebhook extends OnWebhook<RotatedWebhook> {
+  static readonly spec = {
+    command: 'partner webhook rotate',
+    description: 'make another secret, printed once; the old one signs beside it for a while',
+    needs: 'secretsKey',
+  } as const;
+
+  @Field({
+    type: 'whole',
+    help: 'for how long',
+    option: '--overlap <hours>',
+    ...{ min: 0, max: LONGEST_OVERLAP_HOURS, default: 24, required: true },
+  })
+  readonly overlapHours!: number;
+
+  protected override auditedArguments(): object {
+    return { ...super.auditedArguments(), overlapHours: this.overlapHours };
+  }
+
+  protected async change(
+    { database, keyRing }: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<RotatedWebhook> {
+    const { id, overlapHours } = this;
+    const secret = mintWebhookSecret();
+    const ciphertext = keyRing().seal(secret, webhookSealContext(id));
+    const rotation = { id, ciphertext, overlapSeconds: overlapHours * 3600 };
+    const goodUntil = await new SubscriptionStore(database).rotate(partnerId, rotation, audit);
+    return { secret, goodUntil };
+  }
 }
 
-/** Sends a test event, which has no data. @returns its id @throws WebhookMissingError */
-export async function testWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, webhook }: WebhookChoice,
-  clock: Clock,
-): Promise<string> {
-  const given = { partner, arguments: { webhook } };
-  const timestamp = new Date(clock.nowMs()).toISOString();
-  const payload = JSON.stringify({ type: TEST_EVENT, timestamp, data: {} });
-  return onPartner(database, operator, given, ({ partnerId }, audit) => {
-    const test = { id: webhook, type: TEST_EVENT, payload };
+export interface RotatedWebhook {
+  readonly secret: string;
+  readonly goodUntil: Date;
+}
+
+/** Removes a webhook, its waiting events and its log. */
+export class RemoveWebhook extends OnWebhook {
+  static readonly spec = {
+    command: 'partner webhook remove',
+    description: 'end a webhook: what waits is not sent, and its log is removed',
+    consequence: 'What waits is not sent any more, and the log of this webhook is removed.',
+    isConfirmed: true,
+  } as const;
+
+  protected change(
+    { database }: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<void> {
+    return new SubscriptionStore(database).remove(partnerId, this.id, audit);
+  }
+
+  override outcomeOf(): string {
+    return 'It is removed.';
+  }
+}
+
+/** Sends a test event, which has no data. @returns its id */
+export class TestWebhook extends OnWebhook<string> {
+  static readonly spec = {
+    command: 'partner webhook test',
+    description: 'send an event that tells nothing, to try the address now',
+  } as const;
+
+  protected change(
+    { database, clock }: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<string> {
+    const timestamp = new Date(clock.nowMs()).toISOString();
+    const payload = JSON.stringify({ type: TEST_EVENT, timestamp, data: {} });
+    const test = { id: this.id, type: TEST_EVENT, payload };
     return new ReplayStore(database).addTest(partnerId, test, audit);
-  });
+  }
+
+  override outcomeOf(event: string): string {
+    return `${messageId(event)} is on its way; the log says what becomes of it.`;
+  }
 }
 
-/**
- * Sends events again; waiting events are tried at once.
- * @returns how many
- * @throws WebhookMissingError, WebhookEventMissingError
- */
-export async function replayWebhook(
-  database: Database,
-  operator: Operator,
-  { partner, webhook }: WebhookChoice,
-  wish: ReplayWish,
-): Promise<number> {
-  const given = { partner, arguments: { webhook, ...wish } };
-  return onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new ReplayStore(database).replay(partnerId, webhook, wish, audit),
-  );
+/** Sends events again; waiting events are tried at once. @returns how many */
+export class ReplayWebhook extends OnWebhook<number> {
+  static readonly spec = {
+    command: 'partner webhook replay',
+    description:
+      'send one event again, or those since a time that were given up; what waits is tried at once',
+  } as const;
+
+  @Field({
+    type: 'text',
+    help: 'the id of one event, as `webhook-id` or the log has it, with or without msg_',
+    option: '--event <id>',
+    most: 64,
+  })
+  readonly event?: string | undefined;
+
+  @Field({
+    type: 'text',
+    help: 'all events that came about then or later and were given up; UTC, 2026-11-21 or 2026-11-21T10:00:00Z',
+    option: '--since <time>',
+    expected: 'a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z',
+    isRight: isUtcTime,
+  })
+  readonly since?: string | undefined;
+
+  @Field({
+    type: 'flag',
+    help: 'with --since: also those that were delivered',
+    option: '--delivered',
+  })
+  readonly delivered?: boolean | undefined;
+
+  protected override auditedArguments(): object {
+    return { ...super.auditedArguments(), ...this.wish };
+  }
+
+  /** @throws OptionError, WebhookMissingError, WebhookEventMissingError */
+  override perform(context: OperationContext): Promise<number> {
+    if ((this.event === undefined) === (this.since === undefined)) {
+      throw new OptionError('Give either --event or --since.');
+    }
+    return super.perform(context);
+  }
+
+  protected change(
+    { database }: OperationContext,
+    { partnerId }: PartnerIdentity,
+    audit: PartnerAudit,
+  ): Promise<number> {
+    return new ReplayStore(database).replay(partnerId, this.id, this.wish, audit);
+  }
+
+  private get wish(): ReplayWish {
+    const { event, since = '', delivered = false } = this;
+    if (event !== undefined) return { event: webhookEventId(event) };
+    return { since: new Date(since), delivered };
+  }
+
+  override outcomeOf(count: number): string {
+    return `Events that are sent again: ${count}. What waits is tried at once.`;
+  }
+}
+
+function isUtcTime(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 const EVENT_ID =
@@ -181,22 +364,24 @@ export function webhookId(text: string): WebhookId {
   return id;
 }
 
-function mergeTerms(before: SubscriptionTerms, change: WebhookChange): SubscriptionTerms {
-  const url = change.url === undefined ? before.url : usableUrl(change.url, change);
+function mergeTerms(
+  before: SubscriptionTerms,
+  change: WebhookTerms & PrivateUrls,
+  { allowPrivate = false }: OperationContext,
+): SubscriptionTerms {
+  const { url: text, allowPrivate: given } = change;
+  const url = text === undefined ? before.url : usableUrl(text, given ?? allowPrivate);
   const topics = [...new Set(change.topics ?? before.topics)];
   if (topics.length === 0) throw new OptionError('A webhook tells of one topic at least.');
   return { url, topics };
-}
 
-function usableUrl(text: string, change: WebhookChange): string {
-  const { allowPrivate = false, mayAllowPrivate = false } = change;
-  const parsed = parsePartnerUrl(text, { allowPrivate });
-  if (!parsed.ok) {
-    const isTaken = mayAllowPrivate && parsePartnerUrl(text, { allowPrivate: true }).ok;
+  function usableUrl(wanted: string, isPrivateAllowed: boolean): string {
+    const parsed = parsePartnerUrl(wanted, { allowPrivate: isPrivateAllowed });
+    if (parsed.ok) return calledUrl(wanted);
+    const isTaken = given !== undefined && parsePartnerUrl(wanted, { allowPrivate: true }).ok;
     const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
     throw new OptionError(parsed.message + hint);
   }
-  return calledUrl(text);
 }
 
 /** The URL as it is called: a host with other letters than ASCII as `xn--…`, and a path without them. */
@@ -206,7 +391,7 @@ function calledUrl(text: string): string {
 }
 
 /** A refused URL may contain a credential, so the audit row does not have it. */
-function auditedWish({ url, topics }: WebhookChange): object {
+function auditedTerms({ url, topics }: WebhookTerms): object {
   const isUsable = url !== undefined && parsePartnerUrl(url, { allowPrivate: true }).ok;
   return {
     ...(url !== undefined && { url: isUsable ? calledUrl(url) : 'unusable' }),

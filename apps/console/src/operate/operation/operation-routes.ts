@@ -12,6 +12,8 @@ import { ApiParam } from '@nestjs/swagger';
 import { type OperatorRole } from '#libs/db';
 import { Answers, Fails, Operation as Describe } from '#libs/openapi';
 import {
+  accepts,
+  expectedOf,
   fieldsOf,
   type Operation,
   type OperationSpec,
@@ -19,6 +21,7 @@ import {
   type ResultOf,
   schemaOf,
 } from '#libs/operations';
+import { HttpProblem } from '#libs/service';
 import { ActionResultBody } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
@@ -77,6 +80,10 @@ export function routeOf<T extends Operation>(
       @CurrentOperator() operator: ConsoleOperator,
       body: T = new type(),
     ): Promise<unknown> {
+      for (const [name, field] of fieldsOf(type)) {
+        if (field.inPath !== true || accepts(type, name, path[name])) continue;
+        throw HttpProblem.badRequest(name, `${name} must be ${expectedOf(field)}.`);
+      }
       const operation = Object.assign(body, path);
       if (spec.mayNeedSecond === true) return this.operations.ask(operation, operator);
       const result = await this.operations.perform(operation, operator);

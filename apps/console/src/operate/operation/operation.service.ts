@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '#libs/db';
+import { DEFAULT_STAKE_SET } from '#libs/domain';
 import {
   type Operation,
   type OperationContext,
@@ -13,6 +14,7 @@ import { type Actors, ApprovalService, UNBOUNDED } from '../../approvals/approva
 import { type ConsoleOperator } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
 import { OperateKeys } from '../operate-keys.js';
+import { StakeSets } from '../stake-sets.js';
 import { restoredOperation, storedValues } from './stored-operation.js';
 
 /** Carries out operations for operators on the pages, some of them once a second operator has approved. */
@@ -23,6 +25,7 @@ export class OperationService {
     private readonly keys: OperateKeys,
     private readonly settings: ConsoleSettings,
     private readonly approvals: ApprovalService,
+    private readonly sets: StakeSets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -35,7 +38,8 @@ export class OperationService {
         const { partner } = stored;
         const keyRing = () => this.keyRing(name, typeof partner === 'string' ? partner : '');
         const operation = restoredOperation(type, stored, keyRing);
-        return outcomeOf(operation, await operation.perform(this.contextOf(operation, actors)));
+        const context = await this.contextOf(operation, actors);
+        return outcomeOf(operation, await operation.perform(context));
       },
     });
   }
@@ -45,7 +49,7 @@ export class OperationService {
     operation: Operation<Result>,
     { actor, subject }: ConsoleOperator,
   ): Promise<Result> {
-    const context = this.contextOf(operation, { actor, subject });
+    const context = await this.contextOf(operation, { actor, subject });
     if (this.hasSecondOperator) await operation.forSecondOperator?.(context);
     return operation.perform(context);
   }
@@ -56,7 +60,7 @@ export class OperationService {
    */
   async ask(operation: Operation, operator: ConsoleOperator): Promise<ActionResultBody> {
     const { actor, subject } = operator;
-    const context = this.contextOf(operation, { actor, subject });
+    const context = await this.contextOf(operation, { actor, subject });
     const request = this.hasSecondOperator
       ? await operation.forSecondOperator?.(context)
       : undefined;
@@ -81,14 +85,26 @@ export class OperationService {
     return this.approvals.needsSecond(UNBOUNDED);
   }
 
-  private contextOf(
+  /** @throws HttpProblem 404 if there is no such stake set */
+  private async contextOf(
     operation: Operation,
     by: Actors & { readonly subject?: string },
-  ): OperationContext {
-    const { partner = '' } = operation as { readonly partner?: string };
-    const { database, clock, settings } = this;
-    const keyRing = () => this.keyRing(specOf(operation).command, partner);
-    return { ...by, database, clock, consoleOrigin: settings.consoleOrigin, keyRing };
+  ): Promise<OperationContext> {
+    const { command, needs } = specOf(operation);
+    const { partner = '', stakeSet = DEFAULT_STAKE_SET } = operation as {
+      readonly partner?: string;
+      readonly stakeSet?: string;
+    };
+    const { clock, settings } = this;
+    const isOfSet = needs === 'stakeSet';
+    return {
+      ...{ ...by, clock, keyRing: () => this.keyRing(command, partner) },
+      ...(isOfSet && { stakeSet }),
+      database: isOfSet ? await this.sets.open(stakeSet) : this.database,
+      consoleOrigin: settings.consoleOrigin,
+      // The redemption service obeys the same setting, so a test call reaches what the service reaches.
+      allowPrivate: settings.allowPrivatePartners,
+    };
   }
 
   /** @throws HttpProblem 503, which names the command that does the same where the key is set */

@@ -4,6 +4,7 @@ import { validateSync } from 'class-validator';
 import {
   type FieldsClass,
   fieldsOf,
+  isOfCommand,
   type Operation,
   type OperationType,
   specOf,
@@ -60,7 +61,7 @@ function separated(values: object, type: FieldsClass): Separated {
       plain[name] = inner.plain;
       Object.assign(secrets, inner.secrets);
     } else if (spec.type === 'secret') secrets[name] = value;
-    else if (spec.inPath === true || spec.option !== undefined) plain[name] = value;
+    else if (spec.inPath === true || isOfCommand(spec)) plain[name] = value;
   }
   return { plain, secrets };
 }

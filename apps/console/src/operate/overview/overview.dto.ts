@@ -1,8 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { Field } from '#libs/openapi';
-import { ApprovalReason } from '../../approvals/approval.dto.js';
-import * as Input from '../../http/inputs.js';
 
 export const SERVICES = ['api', 'indexer', 'redemption'] as const;
 export const SERVICE_STATES = ['ready', 'not-ready', 'no-answer', 'not-set'] as const;
@@ -100,17 +98,6 @@ export class PriceBody {
 @ApiSchema({ name: 'Prices' })
 export class PricesBody {
   @Field.ListOf(PriceBody) readonly prices!: PriceBody[];
-}
-
-export class AcceptPriceDto {
-  @Input.Matching(/^(?=.*[1-9])\d{1,30}(?:\.\d{1,30})?$/, 'be a decimal number above 0', {
-    description: 'US dollars for one token, as you found them to be.',
-  })
-  readonly usd!: string;
-
-  @Input.TextUpTo(63) readonly stakeSet!: string;
-
-  @ApprovalReason() readonly reason?: string;
 }
 
 @ApiSchema({ name: 'Vault' })

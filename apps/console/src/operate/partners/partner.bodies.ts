@@ -7,6 +7,7 @@ import {
   callbackValues,
   type FoundPartner,
   type IssuedCredential,
+  type PingReport,
 } from '#libs/operations';
 
 const STANDINGS = ['open', 'paused', 'no-budget', 'no-callback'] as const;
@@ -91,6 +92,11 @@ export class PingBody {
   @Field.TextOrNull('What we signed; null where nothing was.')
   readonly signedContent!: string | null;
   @Field.Json('All of it, as `partner ping --json` has it.') readonly report!: object;
+}
+
+export function pingBody(report: PingReport): PingBody {
+  const { good, mend, outcome, requestId, request } = report;
+  return { good, mend, outcome, requestId, signedContent: request?.content ?? null, report };
 }
 
 /** Characters of a callback's key that answers show: enough to tell keys apart, as the key is secret too. */

@@ -24,10 +24,6 @@ const LONGEST_NAME_READ = 400;
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
 const HOURS = ['24', '168', '720'];
 
-export class PingDto {
-  @Input.Wallet('Of a player.') readonly address!: string;
-}
-
 export class PartnersQuery {
   @Input.Optional()
   @Input.TextUpTo(LONGEST_NAME_READ, { description: AFTER }, 'be given once')

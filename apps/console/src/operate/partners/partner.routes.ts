@@ -4,6 +4,7 @@ import {
   CreatePartner,
   InviteMember,
   PausePartner,
+  PingPartner,
   RemoveMember,
   ResumePartner,
   RevokeCredential,
@@ -12,7 +13,14 @@ import {
 } from '#libs/operations';
 import { routeOf } from '../operation/operation-routes.js';
 import { InvitedBody } from './members.controller.js';
-import { issuedBody, IssuedBody, PartnerBody, RevokedBody } from './partner.bodies.js';
+import {
+  issuedBody,
+  IssuedBody,
+  PartnerBody,
+  PingBody,
+  pingBody,
+  RevokedBody,
+} from './partner.bodies.js';
 
 const MALFORMED = [400, 'The request is malformed; `field` says where.', 'BAD_REQUEST'] as const;
 const UNFIT = [
@@ -43,6 +51,15 @@ export const PARTNER_ROUTES = [
       'What is absent stays as it is. A change of the callback waits for a second operator where there is a set value, but for one that only lowers the daily budget.',
     answer: ASKED,
     fails: [UNFIT, NO_PARTNER, [409, 'It is asked for already.', 'APPROVAL_PENDING']],
+  }),
+  routeOf(PingPartner, {
+    path: 'partners/:partner/ping',
+    summary: 'Read a balance now',
+    description: 'As the service would; the report says what to mend. Changes nothing.',
+    answer: 'What came of it.',
+    type: PingBody,
+    bodyOf: pingBody,
+    fails: [MALFORMED, NO_PARTNER, [409, 'It has no callback.', 'PARTNER_MISSING']],
   }),
   routeOf(PausePartner, {
     path: 'partners/:partner/pause',

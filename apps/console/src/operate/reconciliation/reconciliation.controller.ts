@@ -1,31 +1,20 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { ApiExtraModels } from '@nestjs/swagger';
 import {
   type ClaimKey,
   Database,
   IndexStore,
   type LastRun,
-  NoSuchClaimError,
   PartnerStore,
   ReconciliationStore,
   type UnexplainedClaim,
 } from '#libs/db';
 import { Answers, Fails, Operation } from '#libs/openapi';
-import {
-  acknowledgeClaim,
-  CONSEQUENCES,
-  parseClaimId,
-  parseClaimNote,
-  tokensText,
-  unexplainedClaims,
-} from '#libs/operations';
+import { AcknowledgeClaim, tokensText, unexplainedClaims } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
-import { HttpProblem } from '#libs/service';
-import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
+import { ForOperators } from '../../auth/audience.js';
 import { namedPartner, PAGE_SIZE } from '../schema.js';
 import {
-  AcknowledgedBody,
-  AcknowledgeDto,
   AcknowledgementBody,
   CLAIM_KEY,
   type ClaimBody,
@@ -36,7 +25,6 @@ import {
   ReconciliationBody,
 } from './reconciliation.dto.js';
 
-const COMMAND = 'reconciliation acknowledge';
 /**
  * Kinds of claims that an operator may acknowledge. The redemption service itself records `open` and `overdue` claims.
  */
@@ -98,40 +86,11 @@ export class ReconciliationController {
     ]);
     const last = claims.length < PAGE_SIZE ? undefined : claims.at(-1);
     return {
-      consequence: CONSEQUENCES[COMMAND],
+      consequence: AcknowledgeClaim.spec.consequence,
       tokenSymbol: token?.symbol ?? null,
       items: claims.map((claim) => claimBody(claim, token)),
       next: last === undefined ? null : `${last.block}_${last.id}_${last.transactionHash}`,
     };
-  }
-
-  @Post('claims/:id/acknowledge')
-  @HttpCode(200)
-  @ForOperators('operator')
-  @Operation('Take a claim out of the alerts', CONSEQUENCES[COMMAND])
-  @ApiParam({ name: 'id', schema: { type: 'string' }, description: 'As the list has it.' })
-  @Answers(200, 'It is acknowledged.', AcknowledgedBody)
-  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'No such claim waits for an explanation.', 'CLAIM_NOT_FOUND')
-  async acknowledge(
-    @Param('id') text: string,
-    @Body() { note: given }: AcknowledgeDto,
-    @CurrentOperator() { actor }: ConsoleOperator,
-  ): Promise<AcknowledgedBody> {
-    const [id, note] = [parseClaimId(text), parseClaimNote(given)];
-    if (id === undefined) throw HttpProblem.badRequest('id', 'id must be that of a claim.');
-    if (note === undefined) {
-      throw HttpProblem.badRequest('note', 'note must have 1 to 255 characters.');
-    }
-    try {
-      const operator = { actor, command: COMMAND };
-      const claims = await acknowledgeClaim(this.database, this.clock, operator, { id, note });
-      return { claims };
-    } catch (error) {
-      if (!(error instanceof NoSuchClaimError)) throw error;
-      const message = 'No such claim waits for an explanation any more: load the list again.';
-      throw new HttpProblem(404, message, { code: error.code });
-    }
   }
 
   /** The token of the default stake set, which is the token that the vaults pay. */

@@ -1,15 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { MaxLength } from 'class-validator';
 import { REDEMPTION_STATES, UNSETTLED_KINDS, type UnsettledKind } from '#libs/domain';
 import { Field } from '#libs/openapi';
-import { LONGEST_NOTE } from '#libs/operations';
 import * as Input from '../../http/inputs.js';
 import { AFTER, NamedPartner } from '../schema.js';
 
 /** A cursor, `BLOCK_ID_TRANSACTION`: the last row of the previous page. */
 export const CLAIM_KEY = /^(\d{1,18})_([0-9a-f-]{36}|0x[0-9a-f]{64})_(0x[0-9a-f]{64})$/;
-
-const NOTE = `have 1 to ${LONGEST_NOTE} characters`;
 
 export class ClaimsQuery {
   @Input.Optional()
@@ -19,15 +15,6 @@ export class ClaimsQuery {
   @Input.Optional()
   @Input.Matching(CLAIM_KEY, 'be `next` of the page before', { description: AFTER })
   readonly after?: string;
-}
-
-export class AcknowledgeDto {
-  @MaxLength(4 * LONGEST_NOTE, { message: `$property must ${NOTE}.` })
-  @Input.Matching(/\S/, NOTE, {
-    ...{ minLength: 1, maxLength: LONGEST_NOTE },
-    description: 'What it was, for those who look at it later.',
-  })
-  readonly note!: string;
 }
 
 @ApiSchema({ name: 'Acknowledgement' })

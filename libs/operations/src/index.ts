@@ -38,7 +38,7 @@ export * from './redemptions/find.js';
 export * from './redemptions/operate.js';
 export * from './redemptions/perform-action.js';
 export { refusedActions } from './redemptions/named-actions.js';
-export { inPageWords } from './text/page-words.js';
+export { asTitle } from './text/action-words.js';
 export { waitsFor } from './redemptions/waits-for.js';
 export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';

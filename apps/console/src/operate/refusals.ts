@@ -1,5 +1,5 @@
 import { LowmarkError } from '#libs/domain';
-import { inPageWords, OptionError, RefusedOperationError } from '#libs/operations';
+import { OptionError, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
 
@@ -60,5 +60,5 @@ function refusalProblem(error: unknown): unknown {
 
 function messageOf(error: LowmarkError): string {
   if (error instanceof OptionError) return error.naming(({ label = '' }) => `“${label}”`);
-  return inPageWords(error.message);
+  return error instanceof RefusedOperationError ? error.onPages : error.message;
 }

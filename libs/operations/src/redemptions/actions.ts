@@ -2,6 +2,7 @@
 import { type RedemptionHistory } from '#libs/db';
 import {
   deliveryTransition,
+  type EventOf,
   newDelivery,
   type PartnerPolicy,
   type Redemption,
@@ -9,7 +10,16 @@ import {
   transition,
 } from '#libs/domain';
 import { auditedText } from '../audit/audited.js';
-import { type OperatorEvent } from './operate.js';
+
+/** Events that an operator may report. None of them pays, and none proves that a payout is dead. */
+export type OperatorEvent = EventOf<
+  | 'cancel'
+  | 'operator-retry'
+  | 'operator-set-transaction'
+  | 'operator-restored'
+  | 'operator-not-deducted'
+  | 'operator-settled'
+>;
 
 const FINAL = 'This is final: nothing takes it back.';
 

@@ -6,10 +6,9 @@ import {
   type Refusal,
   transition,
 } from '#libs/domain';
-import { REDEMPTION_COMMAND } from '../text/page-words.js';
 import { moment } from '../text/text.js';
 import { ACTION_COMMANDS, type ActionContext, type ActionName, CANDIDATES } from './actions.js';
-import { attentionAdvice } from './waits-for.js';
+import { advisedActions } from './waits-for.js';
 
 export interface RefusedAction {
   readonly action: ActionName;
@@ -24,11 +23,7 @@ export interface RefusedAction {
  */
 export function refusedActions(redemption: Redemption, context: ActionContext): RefusedAction[] {
   if (redemption.state !== 'attention') return [];
-  const named = new Set(
-    [...attentionAdvice(redemption).matchAll(REDEMPTION_COMMAND)].map(
-      ([, name, option]) => option ?? name,
-    ),
-  );
+  const named = advisedActions(redemption);
   return CANDIDATES.flatMap(({ action, title, event }): RefusedAction[] => {
     if (!named.has(action)) return [];
     const decision = transition(redemption, event, { ...context, jitter: 0 });

@@ -8,7 +8,6 @@ import {
 } from '#libs/db';
 import {
   deliveryTransition,
-  type EventOf,
   PermanentError,
   type Redemption,
   type Refusal,
@@ -18,16 +17,8 @@ import {
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type AuditedCommand, onRedemption } from '../audit/audited.js';
-
-/** Events that an operator may report. None of them pays, and none proves that a payout is dead. */
-export type OperatorEvent = EventOf<
-  | 'cancel'
-  | 'operator-retry'
-  | 'operator-set-transaction'
-  | 'operator-restored'
-  | 'operator-not-deducted'
-  | 'operator-settled'
->;
+import { type ActionWords, asCommand, asTitle } from '../text/action-words.js';
+import { type OperatorEvent } from './actions.js';
 
 export interface OperatedEvent extends AuditedCommand {
   readonly id: UuidV7;
@@ -81,27 +72,27 @@ export function operate(
   });
 }
 
-const REMEDIES: Readonly<Partial<Record<RefusalCode, string>>> = {
-  final: 'Nothing can be changed any more; `redemption show` has its end.',
-  'needs-operator': 'Settle it: `redemption show` says with which command.',
-  'not-in-attention':
-    '`redemption show` says what it waits for; `redemption retry` does it now, `redemption cancel` ends it.',
-  'call-open': 'A call to the partner is under way: try again in a minute.',
-  'vault-not-asked':
-    'The service asks the vault before it gives points back: `redemption retry`, and again when its call has been made.',
-  'too-late-to-cancel':
-    'There is nothing to cancel any more: `redemption retry` asks for the points now.',
-  'not-yet-cancellable':
-    '`redemption retry` asks the partner now; `redemption set-partner-tx` and `redemption resolve --not-deducted` say what the partner has told you.',
-  'not-restorable':
-    'Points go back only once a final block proves that the tokens cannot move: `redemption retry` lets the service look again.',
-  'transaction-id-known': 'Use `redemption retry`, which reverts that transaction.',
-  'deduction-proven':
-    'Points that were given back by hand are settled with `redemption resolve --restored-out-of-band`.',
-  'contradictory-evidence':
-    'Settle it with the partner, then `redemption resolve --settled-by-hand NOTE`; the row stays as the proof.',
-  'not-contradictory': '`redemption show` says how.',
-  'invalid-transaction-id': 'Take it from the partner exactly, without line breaks.',
+const REMEDIES: Readonly<Partial<Record<RefusalCode, (say: ActionWords) => string>>> = {
+  final: () => 'Nothing can be changed any more; `redemption show` has its end.',
+  'needs-operator': () => 'Settle it: `redemption show` says with which command.',
+  'not-in-attention': (say) =>
+    `\`redemption show\` says what it waits for; ${say('retry')} does it now, ${say('cancel')} ends it.`,
+  'call-open': () => 'A call to the partner is under way: try again in a minute.',
+  'vault-not-asked': (say) =>
+    `The service asks the vault before it gives points back: ${say('retry')}, and again when its call has been made.`,
+  'too-late-to-cancel': (say) =>
+    `There is nothing to cancel any more: ${say('retry')} asks for the points now.`,
+  'not-yet-cancellable': (say) =>
+    `${say('retry')} asks the partner now; ${say('set-partner-tx')} and ${say('not-deducted')} say what the partner has told you.`,
+  'not-restorable': (say) =>
+    `Points go back only once a final block proves that the tokens cannot move: ${say('retry')} lets the service look again.`,
+  'transaction-id-known': (say) => `Use ${say('retry')}, which reverts that transaction.`,
+  'deduction-proven': (say) =>
+    `Points that were given back by hand are settled with ${say('restored-out-of-band')}.`,
+  'contradictory-evidence': (say) =>
+    `Settle it with the partner, then ${say('settled-by-hand')}; the row stays as the proof.`,
+  'not-contradictory': () => '`redemption show` says how.',
+  'invalid-transaction-id': () => 'Take it from the partner exactly, without line breaks.',
 };
 
 /** The rules do not allow the event. Nothing was changed. */
@@ -109,13 +100,17 @@ export class RefusedOperationError extends PermanentError {
   readonly refusal: RefusalCode;
   /** What to do instead; undefined where the domain's own message says so. */
   readonly instead: string | undefined;
+  /** The message with the titles of actions in the place of their commands. */
+  readonly onPages: string;
 
   constructor({ code, message }: Refusal) {
-    const instead = REMEDIES[code];
+    const remedy = REMEDIES[code];
+    const instead = remedy?.(asCommand);
     const text = instead === undefined ? message : `${message} ${instead}`;
     super(code.replaceAll('-', '_').toUpperCase(), text);
     this.refusal = code;
     this.instead = instead;
+    this.onPages = remedy === undefined ? message : `${message} ${remedy(asTitle)}`;
   }
 }
 

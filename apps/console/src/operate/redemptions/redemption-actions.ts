@@ -4,7 +4,7 @@ import { parseUuidV7, type Redemption, type UuidV7 } from '#libs/domain';
 import {
   ACTION_COMMANDS,
   ACTION_NAMES,
-  inPageWords,
+  asTitle,
   isSettlementNote,
   performAction,
   showRedemption,
@@ -135,5 +135,5 @@ function outcomeText(
     before === undefined || before.state === after.state
       ? `still ${after.state}`
       : `${before.state} -> ${after.state}`;
-  return `Redemption ${after.id}: ${moved}. Next: ${inPageWords(waitsFor(history, nowMs))}`;
+  return `Redemption ${after.id}: ${moved}. Next: ${waitsFor(history, nowMs, asTitle)}`;
 }

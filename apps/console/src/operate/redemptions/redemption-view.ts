@@ -8,8 +8,8 @@ import {
 } from '#libs/db';
 import { type Redemption, type UuidV7 } from '#libs/domain';
 import {
+  asTitle,
   allowedActions,
-  inPageWords,
   type OperatorAction,
   payoutFields,
   refusedActions,
@@ -59,7 +59,7 @@ export class RedemptionView {
     const refused = await this.refusedOf(history);
     return {
       ...listedBody(redemption, new Map([[redemption.partner, partnerName]])),
-      waitsFor: inPageWords(waitsFor(history, nowMs)),
+      waitsFor: waitsFor(history, nowMs, asTitle),
       facts: fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
       transitions: history.transitions,
       calls: history.calls.map((call) => callBody({ ...call, redemptionId: id })),

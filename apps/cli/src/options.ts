@@ -2,7 +2,6 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import {
   type Address,
-  type Decimal,
   isStakeSetName,
   parseAddress,
   parseDecimal,
@@ -67,7 +66,7 @@ export function expecting<T>(expected: string, parse: (text: string) => T | unde
   };
 }
 
-export function matching(pattern: RegExp, expected: string) {
+function matching(pattern: RegExp, expected: string) {
   return expecting(expected, (text) => (pattern.test(text) ? text : undefined));
 }
 
@@ -87,12 +86,6 @@ export function positiveInteger(text: string): number {
 export const decimal = expecting('a decimal such as 0.01.', (text) =>
   DECIMAL.test(text) ? parseDecimal(text) : undefined,
 );
-
-export function positiveDecimal(text: string): Decimal {
-  const value = decimal(text);
-  if (value.digits === 0n) throw new InvalidArgumentError('Expected a decimal above 0.');
-  return value;
-}
 
 export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
 

@@ -6,21 +6,18 @@ import { type Logger, systemClock } from '#libs/platform';
 import { parsePriceSources } from '#libs/price';
 import { Registry } from '#libs/service';
 import { type IndexStatus } from '../../../apps/indexer/src/follow/index-status.js';
-import { type IndexerSettings } from '../../../apps/indexer/src/indexer.env.js';
+import { IndexerSettings } from '../../../apps/indexer/src/indexer.env.js';
 import { PriceMetrics } from '../../../apps/indexer/src/price/price.metrics.js';
 import { PriceService } from '../../../apps/indexer/src/price/price.service.js';
 import { FEED } from '../../../libs/testing/src/fake-node/honest-node.js';
 
 const INTERVAL_MS = 60_000;
-const SETTINGS = {
+const SETTINGS = Object.assign(new IndexerSettings(), {
   priceSource: parsePriceSources(`chainlink:${FEED}`),
-  priceMaxSpread: parseDecimal('0.05'),
   priceMaxAgeSeconds: 7200,
-  priceMinUsd: parseDecimal('0.01'),
-  priceMaxUsd: parseDecimal('1000'),
+  priceBoundsUsd: { min: parseDecimal('0.01'), max: parseDecimal('1000') },
   priceMaxChange: parseDecimal('0.2'),
-  priceMaxChangePerHour: parseDecimal('0.4'),
-} as unknown as IndexerSettings;
+} satisfies Partial<IndexerSettings>);
 
 /** Reads prices every minute, as Nest's schedule has it. Call it within the indexer's process. */
 export function startPricing(

@@ -1,15 +1,17 @@
 /**
- * Faults of `faults/`, planted in a copy of the tree, are found by the simulation of their folder: with PLANTED_FAULTS=all
- * each of them, which takes half an hour, otherwise one of each simulation.
+ * Faults of `faults/`, planted in a copy of the tree, are found by the simulation of their folder, with a seed that is
+ * clean without the fault: with PLANTED_FAULTS=all each of them, otherwise one of each simulation. Prints a table of
+ * the faults with the seed and the time that found them.
  */
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findPlantedFault } from './planted-faults.js';
+import { FaultBench } from './planted-faults.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FAULTS = join(import.meta.dirname, 'faults');
 const SEEDS = 20_000;
+const LIMIT_MS = 30 * 60_000;
 
 const SAMPLE = ['02-a-change-at-midnight-counts-the-day-before', 'retry-deducts-twice'];
 
@@ -25,13 +27,34 @@ const faults =
   process.env['PLANTED_FAULTS'] === 'all' ? all : all.filter(({ name }) => SAMPLE.includes(name));
 
 describe('planted faults', () => {
+  const table: string[][] = [['simulation', 'fault', 'seed', 'seconds', 'deviation']];
+  let bench: FaultBench;
+  beforeAll(async () => {
+    bench = await FaultBench.build(ROOT);
+  }, LIMIT_MS);
+  afterAll(async () => {
+    console.info(textOf(table));
+    await bench.close();
+  });
+
   it.each(faults)(
     '$simulation: $name',
     async ({ simulation, name, patch }) => {
-      const found = await findPlantedFault(ROOT, { patch, simulation, seeds: SEEDS });
-      console.info(`${simulation} ${name}: seed ${found.seed}, ${found.kind}, ${found.seconds} s`);
-      expect(found.seed).toBeLessThanOrEqual(SEEDS);
+      const found = await bench.find({ patch, simulation, seeds: SEEDS });
+      const { seed, kind, seconds, withoutFault } = found;
+      table.push([simulation, name, String(seed ?? 'none'), String(seconds), kind]);
+      expect(seed).toBeLessThanOrEqual(SEEDS);
+      expect(withoutFault).toBeUndefined();
     },
-    30 * 60_000,
+    LIMIT_MS,
   );
 });
+
+function textOf(table: readonly (readonly string[])[]): string {
+  const widths = table[0]?.map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
+  return table
+    .map((row) => row.map((cell, column) => cell.padEnd(widths?.[column] ?? 0)).join('  '))
+    .join('\n');
+}

@@ -67,7 +67,12 @@ export {
 export * from './partners/sealed-secret-store.js';
 export * from './partners/partner-store.js';
 export { type Price, type PriceHold, type PriceReference } from './prices/price.js';
-export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
+export {
+  type PriceAcceptance,
+  PriceAcceptanceStore,
+  PriceMovedError,
+  PriceNotHeldError,
+} from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
 export * from './snapshots/snapshot-store.js';
 export { type WindowSink } from './snapshots/window-days.js';

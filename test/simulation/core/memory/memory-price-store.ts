@@ -1,33 +1,47 @@
 import {
   FencedError,
   type Price,
+  type PriceAcceptance,
+  type PriceAcceptanceStore,
   type PriceHold,
+  PriceMovedError,
+  PriceNotHeldError,
   type PriceReference,
   type PriceStore,
 } from '#libs/db';
 import { compareDecimals, parseDecimal } from '#libs/domain';
-import { type MemoryTables, type Public, type StoredPrice } from './memory-tables.js';
+import { type Clock } from '#libs/platform';
+import { isWithinShare } from '../../../../libs/price/src/plain-price.js';
+import { type PriceTables, type Public, type StoredPrice } from './memory-tables.js';
 
 const HOUR_MS = 3_600_000;
 const MOST_AHEAD_MS = 300_000;
 
-/** Without the acceptance of prices, which is an operator's. */
+const SYSTEM: Clock = { nowMs: () => Date.now() };
+
 export class MemoryPriceStore implements Public<PriceStore> {
-  constructor(private readonly tables: MemoryTables) {}
+  /** @param clock that of the database */
+  constructor(
+    private readonly tables: PriceTables,
+    private readonly clock: Clock = SYSTEM,
+  ) {}
 
   standing(): Promise<PriceReference> {
-    const { prices, priceHold } = this.tables;
-    const sinceMs = Date.now() - HOUR_MS;
-    const hour = prices
-      .filter(({ readAtMs }) => readAtMs > sinceMs)
-      .map(({ usd }) => usd)
-      .sort((one, other) => compareDecimals(parseDecimal(one), parseDecimal(other)));
+    const { prices } = this.tables;
+    const hourAgoMs = this.clock.nowMs() - HOUR_MS;
+    const accepted = this.tables.acceptances.at(-1);
+    const sinceMs = Math.max(hourAgoMs, accepted?.atMs ?? 0);
+    const hour = prices.filter(({ readAtMs }) => readAtMs > sinceMs).map(({ usd }) => usd);
+    if (accepted !== undefined && accepted.atMs > hourAgoMs) hour.push(accepted.usd);
+    hour.sort((one, other) => compareDecimals(parseDecimal(one), parseDecimal(other)));
+    const newest = prices.at(-1);
+    const isLater = accepted !== undefined && accepted.atMs > (newest?.readAtMs ?? 0);
     return Promise.resolve({
-      beforeUsd: prices.at(-1)?.usd,
+      beforeUsd: (isLater ? accepted : newest)?.usd,
       lowestUsd: hour[0],
       highestUsd: hour.at(-1),
-      acceptedUsd: undefined,
-      hold: priceHold,
+      acceptedUsd: accepted?.usd,
+      hold: heldNow(this.tables),
     });
   }
 
@@ -39,7 +53,9 @@ export class MemoryPriceStore implements Public<PriceStore> {
     if (tables.state?.fence !== fence) return Promise.reject(new FencedError());
     const before = tables.priceHold;
     const begun: Pick<PriceHold, 'since' | 'reason' | 'beforeUsd'> =
-      before === undefined || isAnew ? { since: new Date(), reason, beforeUsd } : before;
+      before === undefined || isAnew
+        ? { since: new Date(this.clock.nowMs()), reason, beforeUsd }
+        : before;
     tables.priceHold = {
       ...{ since: begun.since, reason: begun.reason, beforeUsd: begun.beforeUsd },
       ...{ price, maxChange, isAccepted: false },
@@ -49,11 +65,11 @@ export class MemoryPriceStore implements Public<PriceStore> {
   }
 
   quoted(): ReturnType<PriceStore['quoted']> {
-    const { priceHold } = this.tables;
+    const { priceHold, acceptances } = this.tables;
     return this.newest().then((price) => ({
       price,
       isHeld: priceHold !== undefined,
-      acceptedUsd: undefined,
+      acceptedUsd: acceptances.at(-1)?.usd,
     }));
   }
 
@@ -62,7 +78,7 @@ export class MemoryPriceStore implements Public<PriceStore> {
     if (tables.state?.fence !== fence) return Promise.reject(new FencedError());
     const atMs = observedAt.getTime();
     const own = tables.prices.filter((price) => price.source === source);
-    const latestMs = Date.now() + MOST_AHEAD_MS;
+    const latestMs = this.clock.nowMs() + MOST_AHEAD_MS;
     const hasNewer = own.some((one) => one.observedMs > atMs && one.observedMs <= latestMs);
     if (hasNewer) return Promise.resolve(false);
     const same = own
@@ -76,7 +92,7 @@ export class MemoryPriceStore implements Public<PriceStore> {
     const micros = same === undefined ? 0 : isSame ? same.micros : same.micros + 1;
     tables.prices = [
       ...tables.prices.filter((one) => !(isSame && one === same)),
-      { observedMs: atMs, micros, source, usd, readAtMs: Date.now() },
+      { observedMs: atMs, micros, source, usd, readAtMs: this.clock.nowMs() },
     ];
     tables.priceHold = undefined;
     tables.version++;
@@ -93,7 +109,41 @@ export class MemoryPriceStore implements Public<PriceStore> {
   }
 }
 
-export function newestPrice({ prices }: MemoryTables): Price | undefined {
+/** Operators' acceptances, without the log of commands. */
+export class MemoryPriceAcceptanceStore implements Public<PriceAcceptanceStore> {
+  constructor(
+    private readonly tables: PriceTables,
+    private readonly clock: Clock = SYSTEM,
+  ) {}
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- an error is a rejection, as of the other store
+  async accept(usd: string, { actor }: Parameters<PriceAcceptanceStore['accept']>[1]) {
+    const { tables } = this;
+    const held = heldNow(tables);
+    if (held === undefined) throw new PriceNotHeldError();
+    const { price, maxChange, reason } = held;
+    const [named, base] = [parseDecimal(usd), parseDecimal(price.usd)];
+    if (!isWithinShare(named, base, parseDecimal(maxChange))) throw new PriceMovedError(price.usd);
+    const accepted = { atMs: this.clock.nowMs(), usd, heldUsd: price.usd, reason, actor };
+    tables.acceptances = [...tables.acceptances, accepted];
+    tables.version++;
+    return held;
+  }
+
+  newest(): Promise<PriceAcceptance | undefined> {
+    const newest = this.tables.acceptances.at(-1);
+    if (newest === undefined) return Promise.resolve(undefined);
+    const { atMs, ...accepted } = newest;
+    return Promise.resolve({ at: new Date(atMs), ...accepted });
+  }
+}
+
+function heldNow({ priceHold, acceptances }: PriceTables): PriceHold | undefined {
+  const isAccepted = acceptances.some(({ atMs }) => atMs >= (priceHold?.since.getTime() ?? 0));
+  return priceHold && { ...priceHold, isAccepted };
+}
+
+export function newestPrice({ prices }: Pick<PriceTables, 'prices'>): Price | undefined {
   const newest = prices.at(-1);
   return (
     newest && {

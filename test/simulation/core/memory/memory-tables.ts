@@ -1,5 +1,11 @@
 /** The tables of schema `staking`, in memory. The stores in this folder read and write them as those of #libs/db do. */
-import { type AuditRun, type IndexState, type PriceHold, type SealedDay } from '#libs/db';
+import {
+  type AuditRun,
+  type IndexState,
+  type PriceAcceptance,
+  type PriceHold,
+  type SealedDay,
+} from '#libs/db';
 import { type Address, type BlockRef, type DayBalance } from '#libs/domain';
 
 export interface StoredChange {
@@ -17,10 +23,25 @@ export interface StoredPrice {
   readonly readAtMs: number;
 }
 
+export interface StoredAcceptance extends Omit<PriceAcceptance, 'at'> {
+  readonly atMs: number;
+}
+
+/** The tables of prices, and the fence of the leader, under which they are written. */
+export interface PriceTables {
+  readonly state: Pick<IndexState, 'fence'> | undefined;
+  /** In the order in which they were read last. */
+  prices: readonly StoredPrice[];
+  priceHold: PriceHold | undefined;
+  /** Oldest first. */
+  acceptances: readonly StoredAcceptance[];
+  version: number;
+}
+
 /** What a class offers to its users, for a second class that stands in its place. */
 export type Public<T> = Pick<T, keyof T>;
 
-export class MemoryTables {
+export class MemoryTables implements PriceTables {
   state: IndexState | undefined;
   generation = '';
   private generations = 0;
@@ -31,9 +52,9 @@ export class MemoryTables {
   totals = new Map<number, bigint>();
   blocks = new Map<bigint, BlockRef>();
   findings: ReadonlySet<Address> | 'all' = new Set();
-  /** In the order in which they were read last. */
   prices: readonly StoredPrice[] = [];
   priceHold: PriceHold | undefined;
+  acceptances: readonly StoredAcceptance[] = [];
   /** The revisions of each sealed day. */
   readonly sealed = new Map<number, readonly SealedDay[]>();
   recheckFrom: number | undefined;

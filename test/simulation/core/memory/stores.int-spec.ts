@@ -12,6 +12,7 @@ import {
   type IndexSnapshotRef,
   type IndexState,
   IndexStore,
+  PriceAcceptanceStore,
   PriceStore,
   SealedDayStore,
   SealWriter,
@@ -39,7 +40,7 @@ import { indexedTables, type IndexTables } from '../../../../apps/indexer/test/o
 import { Choices } from '../../kernel/index.js';
 import { MemoryAuditRunStore } from './memory-audit-run-store.js';
 import { MemoryIndexStore } from './memory-index-store.js';
-import { MemoryPriceStore } from './memory-price-store.js';
+import { MemoryPriceAcceptanceStore, MemoryPriceStore } from './memory-price-store.js';
 import { MemoryDayLows, MemorySealedDayStore, MemorySealWriter } from './memory-seal-stores.js';
 import { MemorySnapshotStore } from './memory-snapshot-store.js';
 import { MemoryTables, type Public } from './memory-tables.js';
@@ -51,6 +52,7 @@ interface Stores {
   readonly writer: Public<SealWriter>;
   readonly days: Public<SealedDayStore>;
   readonly prices: Public<PriceStore>;
+  readonly acceptances: Public<PriceAcceptanceStore>;
   readonly audits: Public<AuditRunStore>;
   /** The basis of an earlier seal, whose index may have been taken back since. */
   basis: IndexSnapshotRef | undefined;
@@ -66,6 +68,7 @@ function inPostgres(database: Database): Stores {
     writer: new SealWriter(database),
     days: new SealedDayStore(database),
     prices: new PriceStore(database),
+    acceptances: new PriceAcceptanceStore(database),
     audits: new AuditRunStore(database),
     basis: undefined,
   };
@@ -79,6 +82,7 @@ function inMemory(tables: MemoryTables): Stores {
     writer: new MemorySealWriter(tables),
     days: new MemorySealedDayStore(tables),
     prices: new MemoryPriceStore(tables),
+    acceptances: new MemoryPriceAcceptanceStore(tables),
     audits: new MemoryAuditRunStore(tables),
     basis: undefined,
   };
@@ -87,7 +91,7 @@ function inMemory(tables: MemoryTables): Stores {
 const TABLES = [
   ...['index_state', 'balance_change', 'balance_day', 'day_total', 'block'],
   ...['sealed_day', 'sealed_leaves', 'sealed_nodes', 'seal_recheck'],
-  ...['price', 'price_hold', 'audit_run'],
+  ...['price', 'price_hold', 'price_acceptance', 'audit_run'],
 ].map((table) => `staking.${table}`);
 const CALLS = 300;
 const WALLETS = [1, 2, 3, 4].map(aWallet);
@@ -131,6 +135,8 @@ describe.each(testSeeds())('the stores in PostgreSQL and in memory, $which', ({ 
       'DATABASE_REFUSED',
       'INDEX_FENCED',
       'INDEX_HEAD_MOVED',
+      'PRICE_MOVED',
+      'PRICE_NOT_HELD',
       'SEAL_OUTDATED',
       'WRONG_WALLET_STATE',
       'done',
@@ -165,7 +171,7 @@ async function aCall(
     fence: choices.chance('fence', 50) ? state.fence - 1n : state.fence,
     head: choices.chance('head', 50) ? aBlock(Number(state.head.number), 1, 77) : state.head,
   };
-  switch (choices.weighted('call', [50, 12, 3, 3, 4, 10, 3, 2, 10, 14, 5, 12, 6])) {
+  switch (choices.weighted('call', [50, 12, 3, 3, 4, 10, 3, 2, 10, 14, 5, 30, 6])) {
     case 0: {
       const batch = await aBatch(choices, store, { state, held });
       return ({ index }) => index.commit(batch);
@@ -211,7 +217,7 @@ async function aCall(
     case 10:
       return aRecheck(choices, tables);
     case 11:
-      return aPrice(choices, held.fence);
+      return choices.chance('accepts', 500) ? anAcceptance(choices) : aPrice(choices, held.fence);
     default:
       return anAudit(choices, state, held.fence);
   }
@@ -284,7 +290,7 @@ function aPrice(choices: Choices, fence: bigint): Call {
     observedAt: new Date(PRICE_BASE_MS - secondsAgo * 1000),
     source: choices.pick('source', ['chainlink:0x1', 'fixed']),
   };
-  const isHeld = choices.chance('held', 250);
+  const isHeld = choices.chance('held', 500);
   const held = {
     reason: 'jump',
     beforeUsd: '2',
@@ -302,6 +308,20 @@ function aPrice(choices: Choices, fence: bigint): Call {
       hold: hold && { ...hold, since: hold.since instanceof Date },
       quoted: await prices.quoted(),
       newest: await prices.newest(),
+    };
+  };
+}
+
+function anAcceptance(choices: Choices): Call {
+  const usd = choices.pick('usd', ['2.50', '2.5', '3', '0.000012']);
+  const note = { command: 'price accept', arguments: {}, outcome: 'done' };
+  return async ({ acceptances, prices }) => {
+    const { since, ...held } = await acceptances.accept(usd, { actor: 'cli:test', note });
+    const { hold, beforeUsd, acceptedUsd } = await prices.standing();
+    const { at, ...newest } = (await acceptances.newest()) ?? {};
+    return {
+      ...{ held, newest, beforeUsd, acceptedUsd, isAccepted: hold?.isAccepted },
+      areDated: since instanceof Date && at instanceof Date,
     };
   };
 }

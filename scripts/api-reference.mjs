@@ -49,28 +49,24 @@ function limitsOf({ minimum, maximum, exclusiveMinimum, minItems, maxItems, patt
 const about = (schema, description = schema.description ?? '') =>
   [description, limitsOf(schema)].filter(Boolean).join(' ');
 
-function parameters({ parameters }) {
-  const rows = parameters.map(({ in: place, name, required, schema, description }) => [
+const parameterRows = ({ parameters }) =>
+  parameters.map(({ in: place, name, required, schema, description }) => [
     `\`${name}\`${place === 'header' ? ' (header)' : ''}`,
     required ? 'yes' : 'no',
     typeOf(schema),
     about(schema, description),
   ]);
-  return table(['parameter', 'required', 'type', ''], rows);
-}
 
-function answers({ responses }) {
-  const rows = Object.entries(responses).map(([status, { description, content }]) => {
+const answerRows = ({ responses }) =>
+  Object.entries(responses).map(([status, { description, content }]) => {
     const [[type, { schema }] = ['none', { schema: {} }]] = Object.entries(content ?? {});
     if (type !== 'application/json') return [status, type, description];
     const code = schema.properties?.code?.enum?.map((value) => `\`${value}\``).join(', ');
     return [status, code ?? typeOf(schema), description];
   });
-  return table(['status', 'body, or `code` of the error', 'when'], rows);
-}
 
 /** The headers with the statuses that carry each; most headers are on all statuses. */
-function headers({ responses }) {
+function headerRows({ responses }) {
   const seen = new Map();
   for (const [status, { headers: given }] of Object.entries(responses)) {
     for (const [name, header] of Object.entries(given)) {
@@ -80,13 +76,73 @@ function headers({ responses }) {
     }
   }
   const all = Object.keys(responses).length;
-  const rows = [...seen].map(([name, { header, statuses }]) => [
+  return [...seen].map(([name, { header, statuses }]) => [
     `\`${name}\``,
     statuses.length === all ? 'all' : statuses.join(', '),
     header.description,
   ]);
-  return table(['header', 'on', ''], rows);
 }
+
+const TABLES = [
+  ['**Parameters**', ['parameter', 'required', 'type', ''], parameterRows],
+  ['**Answers**', ['status', 'body, or `code` of the error', 'when'], answerRows],
+  ['**Headers of the answers**', ['header', 'on', ''], headerRows],
+];
+
+const keyed = Object.values(paths)
+  .flatMap(Object.values)
+  .filter(({ security }) => security?.length !== 0);
+
+/**
+ * The rows that stand once, before the requests: of each parameter, status and header that every request with a key
+ * has, the row that at least half of them have.
+ */
+function sharedRows(rowsOf) {
+  const all = keyed.flatMap(rowsOf).map(String);
+  const names = (operation) => rowsOf(operation).map(([name]) => name);
+  return distinctRows(rowsOf).filter(
+    (row) =>
+      keyed.every((operation) => names(operation).includes(row[0])) &&
+      all.filter((text) => text === String(row)).length * 2 >= keyed.length,
+  );
+}
+
+/** Each row of the requests with a key once. */
+function distinctRows(rowsOf) {
+  return [...new Map(keyed.flatMap(rowsOf).map((row) => [String(row), row])).values()];
+}
+
+const SHARED = new Map(TABLES.map(([, , rowsOf]) => [rowsOf, sharedRows(rowsOf)]));
+
+function sharedText() {
+  return [
+    '### Every request',
+    'What every request has that needs a key. The requests below list what they add or have in its place.',
+    ...TABLES.map(([title, head, rowsOf]) => `${title}\n\n${table(head, SHARED.get(rowsOf))}`),
+  ].join('\n\n');
+}
+
+/** Where each table stands, so that an equal one is named and not repeated. */
+const places = new Map();
+
+function tablesOf(operation, name) {
+  return TABLES.flatMap(([title, head, rowsOf]) => {
+    const shared = keyed.includes(operation) ? SHARED.get(rowsOf).map(String) : [];
+    const rows = rowsOf(operation).filter((row) => !shared.includes(String(row)));
+    if (rows.length === 0) return [];
+    const text = `${title}\n\n${table(head, rows)}`;
+    const place = places.get(text);
+    if (place !== undefined) return [`${title}: those of [${place}](#${anchorOf(place)}).`];
+    if (rows.length > 1) places.set(text, name);
+    return [text];
+  });
+}
+
+const anchorOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
 
 function schemaText([name, { required, properties }]) {
   const rows = Object.entries(properties).map(([field, schema]) => [
@@ -110,9 +166,7 @@ function operationText([path, operations]) {
       `### ${method.toUpperCase()} ${path}`,
       operation.description,
       ...bodyOf(operation),
-      ...(operation.parameters.length === 0 ? [] : [parameters(operation)]),
-      `**Answers**\n\n${answers(operation)}`,
-      `**Headers of the answers**\n\n${headers(operation)}`,
+      ...tablesOf(operation, `${method.toUpperCase()} ${path}`),
     ].join('\n\n'),
   );
 }
@@ -121,6 +175,7 @@ function reference() {
   return [
     BEGIN,
     `Contract of ${info.version}. ${info.description} Send your key in \`${components.securitySchemes.apiKey.name}\`.`,
+    sharedText(),
     ...Object.entries(paths).flatMap(operationText),
     ...Object.entries(components.schemas).map(schemaText),
     END,

@@ -1,6 +1,7 @@
-/** Tests that the specs, settings, alerts and parts of the contract that docs/security.md names exist. */
+/** Tests that the settings, alerts and parts of the contract that docs/security.md names exist, and specs for its bounds. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { SHOWN_BY } from './shown-by.js';
 
 const read = (path: string): string => readFileSync(path, 'utf8');
 const PAGE = read('docs/security.md');
@@ -9,10 +10,19 @@ const named = (pattern: RegExp): string[] => [
 ];
 
 describe('docs/security.md', () => {
-  it('names specs that there are', () => {
-    const specs = named(/`([\w/.-]+[.-]spec\.ts)`/g);
-    expect(specs.length).toBeGreaterThan(30);
-    expect(specs.filter((path) => !existsSync(path))).toEqual([]);
+  it('has a spec that shows the bound of each compromise', () => {
+    const tables = PAGE.slice(PAGE.indexOf('## What each compromise costs at most'));
+    const compromises = [...tables.matchAll(/^\| (?!compromised|-)(.*?) +\|/gm)].map(
+      ([, one]) => one,
+    );
+    expect(compromises.length).toBeGreaterThan(50);
+    expect(compromises.toSorted()).toEqual(Object.keys(SHOWN_BY).toSorted());
+    for (const specs of Object.values(SHOWN_BY)) expect(specs.length).toBeGreaterThan(0);
+    expect(
+      Object.values(SHOWN_BY)
+        .flat()
+        .filter((path) => !existsSync(path)),
+    ).toEqual([]);
   });
 
   it('names settings that there are', () => {

@@ -1,0 +1,294 @@
+/** The specs that show the bound of each compromise of docs/security.md, by the first column of its tables. */
+export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
+  'one of two RPC endpoints lies about the final block': [
+    'apps/redemption/src/worker/lying-endpoint.chain-spec.ts',
+    'libs/chain/src/vault/lying-endpoints.chain-spec.ts',
+    'apps/redemption/src/chain/endpoints-disagree.e2e-spec.ts',
+  ],
+  'the only endpoint lies about time, number or hash': [
+    'libs/chain/src/vault/lying-endpoints.chain-spec.ts',
+    'apps/redemption/src/payout/payout-clock.chain-spec.ts',
+  ],
+  'the only endpoint denies claims, or makes them up; two endpoints collude': [
+    'apps/redemption/test/bounds/denied-claims.e2e-spec.ts',
+    'libs/db/src/redemption/unclaimed-vouchers.int-spec.ts',
+  ],
+  'one of two endpoints lies about a signature': [
+    'libs/chain/src/siwe/two-endpoints.chain-spec.ts',
+    'apps/redemption/src/chain/endpoints-disagree.e2e-spec.ts',
+  ],
+  'an endpoint lies about gas': [
+    'apps/redemption/src/payout/cancel-requests.chain-spec.ts',
+    'libs/chain/src/vault/vault-account.chain-spec.ts',
+  ],
+  'an endpoint lies about the registry': [
+    'apps/redemption/src/registry-publishing/registry-faults.chain-spec.ts',
+  ],
+  'an endpoint hides a theft, or makes a claim up': [
+    'apps/redemption/src/claim-watch/claim-watch-witnesses.chain-spec.ts',
+    'apps/redemption/src/claim-watch/made-up-claims.chain-spec.ts',
+  ],
+  'one of two providers lies to the indexer': ['apps/indexer/test/liar.chain-spec.ts'],
+  'the only provider lies to the indexer': [
+    'apps/indexer/test/wrong-stakes.chain-spec.ts',
+    'apps/indexer/test/liar.chain-spec.ts',
+  ],
+  'the chain takes final blocks back': [
+    'apps/redemption/src/worker/taken-back.chain-spec.ts',
+    'apps/redemption/src/reconciliation/reconciler.chain-spec.ts',
+  ],
+  'the clock of our machine': [
+    'apps/redemption/src/payout/payout-clock.chain-spec.ts',
+    'contracts/test/redemption-vault-time.chain-spec.ts',
+  ],
+  'one of three sources': ['test/redemption/wrong-price.system-spec.ts'],
+  'one of two sources': ['test/redemption/wrong-price.system-spec.ts'],
+  'the only source, or two that collude: a jump': [
+    'test/redemption/wrong-price.system-spec.ts',
+    'apps/indexer/src/price/price.service.int-spec.ts',
+  ],
+  'the same, in small steps': [
+    'libs/price/src/price-limits.spec.ts',
+    'apps/indexer/src/price/price.service.int-spec.ts',
+  ],
+  'a source that stands still': [
+    'test/redemption/wrong-price.system-spec.ts',
+    'libs/price/src/price-reader.spec.ts',
+  ],
+  'a partner, or its callback secret': [
+    'libs/db/src/redemption/reservation.int-spec.ts',
+    'apps/redemption/src/redemptions/creation.e2e-spec.ts',
+  ],
+  "a partner's credential (`svck_…`, `svcs_…`)": [
+    'apps/api/src/http/limits.e2e-spec.ts',
+    'apps/api/src/requests/request-log.e2e-spec.ts',
+    'apps/api/src/days/export/slow-clients.soak-spec.ts',
+  ],
+  "a webhook's secret, or a subscriber who means harm": [
+    'libs/partner-client/src/webhook-sender.int-spec.ts',
+    'apps/redemption/src/webhooks/webhook.queue.int-spec.ts',
+  ],
+  'the way to a partner: DNS, a proxy, a certificate': [
+    'libs/partner-client/src/verify-answer.spec.ts',
+    'libs/partner-client/src/answers.int-spec.ts',
+    'test/simulation/engine/engine.spec.ts',
+    'apps/redemption/src/worker/unsigned-refusals.chain-spec.ts',
+    'libs/domain/src/redemption/answer-table.spec.ts',
+    'libs/partner-client/src/nothing-sent.int-spec.ts',
+    'libs/partner-client/src/address-policy.spec.ts',
+  ],
+  'the way from a partner to the api: a proxy, DNS': [
+    'apps/api/src/snapshots/bound-answers.e2e-spec.ts',
+    'apps/api/src/days/bound-answers.e2e-spec.ts',
+    'test/partner-docs/snapshot-example.system-spec.ts',
+  ],
+  "a player's wallet": [
+    'libs/db/src/redemption/reservation.int-spec.ts',
+    'apps/redemption/src/redemptions/creation.e2e-spec.ts',
+  ],
+  "a player's session": [
+    'apps/redemption/src/auth/sign-in.e2e-spec.ts',
+    'contracts/test/redemption-vault.chain-spec.ts',
+  ],
+  "an operator's session": [
+    'apps/console/src/auth/sign-in.e2e-spec.ts',
+    'apps/console/src/approvals/approvals.e2e-spec.ts',
+    'apps/console/src/auth/oidc.e2e-spec.ts',
+    'apps/console/src/auth/audience.e2e-spec.ts',
+    'test/console/partner-reference.e2e-spec.ts',
+  ],
+  'a signature of no key, for an address without a holder': [
+    'apps/redemption/src/auth/sign-in.e2e-spec.ts',
+    'apps/console/src/auth/sign-in.e2e-spec.ts',
+    'libs/chain/src/siwe/wallet-signatures.chain-spec.ts',
+    'apps/redemption/src/payout/voucher-payout.chain-spec.ts',
+  ],
+  'a name that an operator could take for another': [
+    'libs/names/src/names.spec.ts',
+    'apps/cli/src/cli.int-spec.ts',
+    'test/console/partners.e2e-spec.ts',
+  ],
+  "a partner's session at the console": [
+    'apps/console/src/auth/partners.e2e-spec.ts',
+    'libs/operations/src/console/remove-member.int-spec.ts',
+    'test/console/partner-leaks.e2e-spec.ts',
+    'test/console/partner-api.e2e-spec.ts',
+    'test/console/conformance-killed.soak-spec.ts',
+    'libs/partner-sdk/src/conformance/unsigned-answers.int-spec.ts',
+    'test/console/conformance.e2e-spec.ts',
+    'apps/console/src/auth/member-limits.e2e-spec.ts',
+  ],
+  "a partner's member who keeps the console busy": [
+    'libs/partner-sdk/src/signing/explain-signature.spec.ts',
+    'test/console/partner-api.e2e-spec.ts',
+    'apps/console/src/auth/member-limits.e2e-spec.ts',
+  ],
+  'a sign-in link, an invitation': [
+    'apps/console/src/auth/sign-in.e2e-spec.ts',
+    'apps/console/src/auth/partners.e2e-spec.ts',
+  ],
+  'another site, open in the browser of someone who is signed in': [
+    'apps/console/src/http/csrf.guard.spec.ts',
+    'apps/console/src/auth/sign-in.e2e-spec.ts',
+  ],
+  'one operator, who means harm': [
+    'apps/console/src/approvals/approvals.e2e-spec.ts',
+    'libs/db/src/console/approval-store.int-spec.ts',
+    'test/console/redemptions.e2e-spec.ts',
+    'test/console/partners.e2e-spec.ts',
+    'apps/console/src/approvals/approval-rights.e2e-spec.ts',
+  ],
+  'the issuer of `OIDC_ISSUER`': ['apps/console/src/auth/oidc.e2e-spec.ts'],
+  'an answer of the issuer, on its way through a browser': [
+    'apps/console/src/auth/oidc.e2e-spec.ts',
+  ],
+  'the way to the issuer: DNS, a proxy, a certificate': [
+    'apps/console/src/auth/oidc-signature.e2e-spec.ts',
+  ],
+  'vouchers that are let expire: an option for nothing': [
+    'apps/redemption/src/redemptions/creation.e2e-spec.ts',
+    'libs/db/src/redemption/unclaimed-vouchers.int-spec.ts',
+  ],
+  'any number of wallets without points': [
+    'apps/redemption/src/redemptions/crowds.e2e-spec.ts',
+    'libs/db/src/redemption/redemption-attempts.int-spec.ts',
+  ],
+  'any number of callers without a key': [
+    'apps/api/src/http/limits.e2e-spec.ts',
+    'apps/redemption/src/http/client-addresses.e2e-spec.ts',
+    'test/compose/proxy/proxy.haproxy-spec.ts',
+    'apps/redemption/src/http/shared-limits.redis-spec.ts',
+  ],
+  'people who share an address with one who guesses sessions': [
+    'apps/console/src/auth/sign-in.e2e-spec.ts',
+    'apps/redemption/src/http/http.e2e-spec.ts',
+  ],
+  "the api's": [
+    'libs/db/src/roles/program-rights.int-spec.ts',
+    'libs/db/src/roles/login-roles.int-spec.ts',
+    'libs/db/src/partners/request-log-store.int-spec.ts',
+  ],
+  "the indexer's": [
+    'test/redemption/wrong-price.system-spec.ts',
+    'libs/db/src/roles/program-rights.int-spec.ts',
+    'apps/indexer/test/wrong-stakes.chain-spec.ts',
+  ],
+  "the redemption service's": [
+    'apps/redemption/src/worker/forged-rows.chain-spec.ts',
+    'apps/redemption/src/worker/forged-names.chain-spec.ts',
+    'apps/redemption/src/worker/written-off.chain-spec.ts',
+    'apps/redemption/src/claim-watch/written-off-vouchers.chain-spec.ts',
+    'contracts/test/redemption-vault-limits.chain-spec.ts',
+    'apps/redemption/src/worker/called-claimed.chain-spec.ts',
+    'apps/redemption/test/bounds/stolen-credentials.e2e-spec.ts',
+    'apps/redemption/src/claim-watch/misled-watch.chain-spec.ts',
+    'test/simulation/engine/engine.spec.ts',
+  ],
+  "the commands'": [
+    'apps/redemption/test/bounds/stolen-credentials.e2e-spec.ts',
+    'apps/redemption/src/worker/forged-names.chain-spec.ts',
+    'apps/redemption/src/worker/written-off.chain-spec.ts',
+    'apps/redemption/src/claim-watch/written-off-vouchers.chain-spec.ts',
+    'libs/db/src/roles/program-rights.int-spec.ts',
+  ],
+  "the console's": [
+    'libs/db/src/roles/program-rights.int-spec.ts',
+    'libs/db/src/console/approval-store.int-spec.ts',
+    'libs/db/src/console/sign-in.int-spec.ts',
+    'apps/redemption/test/bounds/stolen-credentials.e2e-spec.ts',
+  ],
+  "the portal's": [
+    'libs/db/src/roles/login-limits.int-spec.ts',
+    'libs/db/src/portal/portal-database.int-spec.ts',
+  ],
+  "the owner's, a superuser, the server": [
+    'apps/redemption/src/worker/forged-rows.chain-spec.ts',
+    'apps/redemption/test/bounds/stolen-credentials.e2e-spec.ts',
+    'apps/redemption/src/worker/altered-deadline.chain-spec.ts',
+    'libs/db/src/roles/login-roles.int-spec.ts',
+  ],
+  '`EVIDENCE_KEY`': [
+    'apps/redemption/src/worker/forged-rows.chain-spec.ts',
+    'contracts/test/redemption-vault-limits.chain-spec.ts',
+  ],
+  '`SECRETS_KEY`': [
+    'apps/redemption/test/bounds/stolen-secrets.e2e-spec.ts',
+    'libs/signing/src/signing.spec.ts',
+    'libs/db/src/redemption/reservation.int-spec.ts',
+    'apps/partner/src/points/revert-deduction.e2e-spec.ts',
+  ],
+  'a grant, on its way from the console to the api (`svcg_…`)': [
+    'libs/signing/src/grant.spec.ts',
+    'test/console/partner-api.e2e-spec.ts',
+  ],
+  '`VOUCHER_SIGNER_KEY`': [
+    'contracts/test/stolen-keys.chain-spec.ts',
+    'contracts/test/redemption-vault-limits.chain-spec.ts',
+    'contracts/test/redemption-vault-time.chain-spec.ts',
+    'apps/redemption/src/claim-watch/claim-watch.chain-spec.ts',
+  ],
+  '`VAULT_CANCELLER_KEY`': [
+    'apps/redemption/src/worker/stolen-canceller.chain-spec.ts',
+    'contracts/test/stolen-keys.chain-spec.ts',
+    'contracts/test/redemption-vault.chain-spec.ts',
+    'apps/redemption/src/payout/cancel-requests.chain-spec.ts',
+  ],
+  '`VAULT_PAUSER_KEY`': [
+    'contracts/test/redemption-vault-time.chain-spec.ts',
+    'contracts/test/redemption-vault-limits.chain-spec.ts',
+    'contracts/test/stolen-keys.chain-spec.ts',
+  ],
+  '`REGISTRY_PRIVATE_KEY`': [
+    'apps/redemption/src/registry-publishing/registry-publisher.chain-spec.ts',
+    'apps/redemption/src/registry-publishing/registry-faults.chain-spec.ts',
+  ],
+  "the administrator's, that is the Safe's threshold": [
+    'contracts/test/stolen-keys.chain-spec.ts',
+    'contracts/test/redemption-vault-time.chain-spec.ts',
+  ],
+  'a key that is lost: the file of `secrets_key` or `evidence_key`': [
+    'apps/stack/src/compose/secret-files.spec.ts',
+    'apps/cli/src/redemption-adopt.int-spec.ts',
+  ],
+  Redis: [
+    'apps/api/src/snapshots/lying-redis.redis-spec.ts',
+    'apps/redemption/test/bounds/limits-forgotten.redis-spec.ts',
+    'apps/api/src/snapshots/sharing.redis-spec.ts',
+    'libs/cache/src/limits/redis-rate-limiter.redis-spec.ts',
+    'test/compose/compose-isolation.spec.ts',
+  ],
+  'the proxy in front': [
+    'apps/redemption/src/http/client-addresses.e2e-spec.ts',
+    'contracts/test/redemption-vault.chain-spec.ts',
+    'apps/api/src/http/signing.e2e-spec.ts',
+  ],
+  'another page that asks users to sign in': ['apps/redemption/src/auth/sign-in.e2e-spec.ts'],
+  'the container of one service': [
+    'contracts/test/stolen-keys.chain-spec.ts',
+    'test/compose/compose-isolation.spec.ts',
+    'test/compose/kubernetes.spec.ts',
+    'test/compose/compose-file.spec.ts',
+  ],
+  "the operator's machine, the host, the cluster": ['contracts/test/stolen-keys.chain-spec.ts'],
+  'an npm package': [
+    'test/dependencies.spec.ts',
+    'contracts/test/stolen-keys.chain-spec.ts',
+    'test/compose/compose-isolation.spec.ts',
+  ],
+  'an image': [
+    'contracts/test/stolen-keys.chain-spec.ts',
+    'test/compose/compose-isolation.spec.ts',
+    'apps/redemption/test/bounds/stolen-credentials.e2e-spec.ts',
+    'test/compose/compose-file.spec.ts',
+  ],
+  'the database goes back in time: a restore, a provider, a standby that was behind, an operator who forgets the note':
+    [
+      'apps/redemption/src/worker/unnoted-restore.chain-spec.ts',
+      'libs/db/src/redemption/unnoted-restore.int-spec.ts',
+      'test/restarts/silent-restore.tools-spec.ts',
+    ],
+  'logs, metrics, rows, command lines, call logs': [
+    'test/redemption/secrets.system-spec.ts',
+    'libs/chain/src/rpc/secrets.int-spec.ts',
+  ],
+};

@@ -20,10 +20,10 @@ import { measureFollow } from './providers/follow.js';
 import { Oracle, wrongDays, wrongRows } from './providers/oracle.js';
 import { type ChainName, PROFILES, type Profile, profilesNamed } from './providers/profiles.js';
 import { ProviderProcess } from './providers/provider-process.js';
-import { type Round, tableOf } from './providers/report.js';
+import { type Round, shortTableOf, tableOf } from './providers/report.js';
 import { type IndexerRun, runFloor, runIndexer, type RunPlace } from './providers/runs.js';
 import { BenchServer } from './support/bench-database.js';
-import { fixed } from './support/figures.js';
+import { fixed, table } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
 import { report, REPORT_OPTIONS } from './support/report.js';
@@ -71,7 +71,11 @@ async function main(): Promise<void> {
     }
   } finally {
     await server.stop();
-    if (rounds.length > 0) await report(options, 'providers', { tables: [tableOf(rounds)] });
+    if (rounds.length > 0) {
+      const { head, rows } = tableOf(rounds);
+      table(head, rows);
+      await report(options, 'providers', { tables: [shortTableOf(rounds)] });
+    }
   }
 }
 

@@ -35,6 +35,15 @@ export function tableOf(rounds: readonly Round[]): Table {
   };
 }
 
+const SHORT_HEAD = ['profile, chain', 'floor s', 'time, x', 'calls, x', 'peak MiB'];
+const SHORT_COLUMNS = [0, 1, 3, 7, 19];
+
+/** The columns of the table that docs/performance.md has. */
+export function shortTableOf(rounds: readonly Round[]): Table {
+  const rows = tableOf(rounds).rows.map((cells) => SHORT_COLUMNS.map((at) => cells[at] ?? ''));
+  return { head: SHORT_HEAD, rows };
+}
+
 /** A row of the table. Ratios are shown for finished runs only. */
 function row(round: Round): string[] {
   const { name, chain, floor, floorBill, indexer, bill, verdict } = round;

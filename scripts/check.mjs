@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 const AT_ONCE = 2;
-const waiting = ['lint', 'types', 'boundaries', 'format', 'dependencies'].map(
+const waiting = ['lint', 'types', 'boundaries', 'format', 'dependencies', 'docs'].map(
   (name) => `check:${name}`,
 );
 

@@ -22,7 +22,7 @@ export const PRICE_BOUNDS_SETTING: SettingOptions = {
 
 export const PRICE_MAX_CHANGE_SETTING: SettingOptions = {
   description:
-    'The most that a price may differ from the one before, as a share of it (0.2 is a fifth), and from any price of the last hour by twice as much; beyond that redemptions pause until an operator accepts it.',
+    'The most that a price may differ from the one before, as a share of it (0.2 is a fifth), and twice that from any price of the last hour. Beyond it redemptions pause until an operator accepts the price.',
   default: '0.2',
   parse: parseShare,
 };

@@ -54,7 +54,7 @@ export const BatchContract = contractOf({
   operationId: 'readStakingSnapshotsBatch',
   summary: 'The same of up to 1,000 wallets at once',
   description:
-    'One answer with one signature and a status for each wallet, from one state of the index. It counts as many requests as the list has entries, at least as one for each 2 KiB of the body, and is refused as a whole if the limit has no room for them; a refused batch counts as its body does. The body of the request is not part of the signature: compare the wallet of each result with the one that you asked for. Unknown fields are ignored.',
+    'One answer with one signature and a status for each wallet, from one state of the index. It counts as many requests as the list has entries, at least as one for each 2 KiB of the body. If the limit has no room for them, it is refused as a whole; a refused batch counts as its body does. The body of the request is not part of the signature: compare the wallet of each result with the one that you asked for. Unknown fields are ignored.',
   answer: {
     description: 'A result for each wallet, all from one consistent state of the index.',
     headers: INDEX_HEADERS,

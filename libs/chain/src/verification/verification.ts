@@ -237,7 +237,7 @@ async function totalOffered(
 
 export const STAKE_VERIFICATION_SETTING: SettingOptions = {
   description:
-    'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), none (nothing: events count as the provider gives them, and no day is sealed or published), or auto: the first of total, two and wallets that can be had; without any of them the indexer does not start.',
+    'How events are verified before they count. total: the contract’s total at the end of each range. two: two providers agree. wallets: the contract’s balance of each wallet. none: events count as the provider gives them, and no day is sealed or published. auto: the first of total, two and wallets that is available; without any of them the indexer does not start.',
   default: 'auto',
   parse: parseVerification,
 };

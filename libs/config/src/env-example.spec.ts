@@ -22,7 +22,7 @@ async function applications(): Promise<AppSettings[]> {
 }
 
 class One {
-  @Setting({ description: 'Shared by both.', example: 'x', secret: true })
+  @Setting({ description: 'Shared by both. And more.', example: 'x', secret: true })
   readonly sharedName!: string;
 
   @Setting({ description: 'A flag.', default: 'false' })
@@ -30,7 +30,7 @@ class One {
 }
 
 class Two {
-  @Setting({ description: 'Shared by both.', example: 'x', secret: true })
+  @Setting({ description: 'Shared by both. And more.', example: 'x', secret: true })
   readonly sharedName!: string;
 
   @Setting({ description: 'Either a or <b>.', optional: true })
@@ -78,12 +78,10 @@ export const KNOWN_SETTINGS: readonly string[] = [
     );
   });
 
-  it('shows each variable once, the shared ones first, and only required ones without a #', () => {
+  it('shows each variable once, the required ones first and in short, only these without a #', () => {
     const both = [appSettings('two', { Two, other: 1 }), appSettings('one', { One })];
-    const text = renderEnvExample(both).split('\n').slice(3).join('\n');
-    expect(text).toBe(`# --- one, two ---
-
-# Shared by both.
+    const text = renderEnvExample(both).split('\n').slice(5).join('\n');
+    expect(text).toBe(`# one, two: Shared by both.
 SHARED_NAME=x
 
 # --- one ---
@@ -97,7 +95,7 @@ SHARED_NAME=x
 #ANOTHER=
 `);
     expect(renderSettingsPage(both)).toContain(
-      '- `SHARED_NAME` (**required**, secret): Shared by both.\n\n## one\n\n' +
+      '- `SHARED_NAME` (**required**, secret): Shared by both. And more.\n\n## one\n\n' +
         '- `SOME_FLAG` (default `false`): A flag.\n\n## two\n\n- `ANOTHER` (optional): Either a or \\<b>.\n',
     );
   });

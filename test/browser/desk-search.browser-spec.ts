@@ -118,7 +118,7 @@ describe('the search of redemptions', () => {
     await find('partner', 'golden');
     await only(gold);
     await visit.page.getByRole('tab', { name: 'To do' }).click();
-    await visit.page.getByText('What waits for a person first').waitFor();
+    await visit.page.getByText('Needs attention first, then oldest.').waitFor();
     await visit.page.getByText('Nothing is open.').waitFor();
     expect(new URL(visit.page.url()).searchParams.get('partner')).toBe('golden');
     await visit.page.reload();

@@ -64,7 +64,7 @@ it('the last day with its transaction, what waits, and what is held back and why
   await seedPublications(database, { chainId, registry: REGISTRY }, Date.now());
   await visit.goto('/operate/registry');
   await card().getByText(REGISTRY).waitFor();
-  await card().getByText('a person has to look').waitFor();
+  await card().getByText('needs attention').waitFor();
   await card().getByText('Of 1 publication the registry holds another root').waitFor();
   await card()
     .getByText(`with another root than on chain: ${dayText(FIRST)}.`)

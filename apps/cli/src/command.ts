@@ -147,7 +147,7 @@ export class Call<Settings extends object = object> {
     const { ask } = this.terminal;
     if (this.given.yes === true) return;
     if (ask === undefined) {
-      throw notConfirmed(`${consequence} Nobody is there to confirm it: add --yes.`);
+      throw notConfirmed(`${consequence} There is no terminal to confirm it on: add --yes.`);
     }
     const answer = await ask(`${consequence}\nType yes to go on: `);
     if (answer.trim().toLowerCase() !== 'yes') {

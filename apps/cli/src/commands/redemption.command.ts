@@ -61,7 +61,7 @@ const list = command({
   name: 'list',
   description: 'list redemptions, the newest first',
   options: [
-    option('--attention', 'those that wait for a person, the longest first'),
+    option('--attention', 'those that need attention, the longest first'),
     new Option('--state <state>', 'those in one state').choices([...REDEMPTION_STATES]),
     option('--partner <name>', 'name or id of a partner'),
     option('--wallet <0x…>', 'the wallet of a user', wallet),

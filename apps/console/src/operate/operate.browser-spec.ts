@@ -93,7 +93,7 @@ describe('with data', () => {
 
   it('the overview leads to the queue, and says of what is down which setting to look at', async () => {
     await signIn(bench);
-    await page.getByText('1 waits for a person').waitFor();
+    await page.getByText('1 needs attention').waitFor();
     await page.getByText('Is it running, and API_URL right?').waitFor();
     await page.getByText('RPC_URLS is not set for the console').waitFor();
     await page.getByTitle('123456789.012345678901234567 LOW').first().waitFor();

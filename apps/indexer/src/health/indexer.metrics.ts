@@ -92,7 +92,7 @@ function gauges(
     ],
     [
       'lowmark_index_halted',
-      '1 when stopped by an error a person must mend',
+      '1 when stopped by an error that an operator must correct',
       () => (status.phase === 'halted' ? 1 : 0),
     ],
     [

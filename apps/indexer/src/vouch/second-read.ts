@@ -100,7 +100,7 @@ export class SecondRead implements Witness {
       if (!this.isAlone) {
         logger.warn(
           { endpoint: range.endpoint, reason: error.message },
-          'No other provider answers: for as long, events count by the word of one',
+          'No other provider answers: until one does, events count on one provider’s word',
         );
       }
       this.isAlone = true;

@@ -25,7 +25,7 @@ export class Alerts {
   ) {
     this.raised = new Counter({
       name: 'lowmark_alerts_total',
-      help: 'What somebody should look at, by code; critical: the books of two parties may disagree',
+      help: 'What an operator should look at, by code; critical: the books of two parties may disagree',
       labelNames: ['code', 'severity'],
       registers: [registry],
     });

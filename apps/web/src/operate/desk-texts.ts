@@ -131,7 +131,7 @@ export const deskTexts = {
   redemptions: {
     title: 'Redemptions',
     queue: 'To do',
-    queueHint: 'What waits for a person first, the longest in its state first.',
+    queueHint: 'Needs attention first, then oldest.',
     search: 'Search',
     queueEmpty: 'Nothing is open.',
     searchEmpty: 'No redemption is like that.',

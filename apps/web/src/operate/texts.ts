@@ -93,10 +93,9 @@ export const texts = {
     redemptions: {
       title: 'Redemptions',
       none: 'None is under way.',
-      attention: (count: number) =>
-        count === 1 ? '1 waits for a person' : `${count} wait for a person`,
+      attention: (count: number) => (count === 1 ? '1 needs attention' : `${count} need attention`),
       toQueue: 'To the queue',
-      noAttention: 'None waits for a person.',
+      noAttention: 'No redemptions need attention.',
       open: 'Under way',
       state: 'State',
       count: 'Number',

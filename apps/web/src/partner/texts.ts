@@ -88,7 +88,7 @@ export const texts = {
     noneWorks:
       'No credential works: every request of yours is refused. Your operator can give you a new one.',
     issued: 'The new credential: it is shown this once',
-    store: 'Store both now. Nobody can show them to you again.',
+    store: 'Store both now. They cannot be shown again.',
     secret: 'Shared secret',
     stored: 'I have stored them',
     goodUntil: 'The old one works until',

@@ -86,7 +86,7 @@ export class OverviewController {
   }
 
   @Get('partners')
-  @Operation('Partners with trouble', 'Calls that failed, and redemptions that wait for a person.')
+  @Operation('Partners with trouble', 'Calls that failed, and redemptions that need attention.')
   @Answers(200, 'Only those that have some.', PartnerTroublesBody)
   async troubles(): Promise<PartnerTroublesBody> {
     const sinceMs = this.clock.nowMs() - HOUR_MS;
@@ -95,7 +95,7 @@ export class OverviewController {
 
   @Get('alerts')
   @Operation(
-    'What a person has to look at',
+    'What needs attention',
     'By Alertmanager where ALERTMANAGER_URL is set, else by the database and the services.',
   )
   @Answers(200, 'The gravest first.', AlertsBody)

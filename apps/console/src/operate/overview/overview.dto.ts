@@ -122,7 +122,7 @@ export class VaultsBody {
 export class PartnerTroubleBody {
   @Field.Uuid() readonly partner!: string;
   @Field.Count('Of the last hour.') readonly failedCalls!: number;
-  @Field.Count('Redemptions that wait for a person.') readonly stuck!: number;
+  @Field.Count('Redemptions that need attention.') readonly stuck!: number;
 }
 
 @ApiSchema({ name: 'PartnerTroubles' })
@@ -146,7 +146,7 @@ export class StateCountBody {
 
 @ApiSchema({ name: 'RedemptionFigures' })
 export class RedemptionFiguresBody {
-  @Field.Count('Those that wait for a person.') readonly attention!: number;
+  @Field.Count('Those that need attention.') readonly attention!: number;
   @Field.ListOf(OpenStateBody) readonly open!: OpenStateBody[];
   @Field.ListOf(StateCountBody, 'Of those made in the last 24 hours.')
   readonly made!: StateCountBody[];

@@ -7,7 +7,7 @@ export const registryTexts = {
   notSet:
     'REGISTRY_ADDRESS is not set for the console, so it knows of no registry. Publishing is optional: where the redemption service has the setting, give it to the console too.',
   noIndex: 'There is no index yet, so that nothing is sealed.',
-  look: 'a person has to look',
+  look: 'needs attention',
   underWay: 'under way',
   level: 'all that was due is final',
   nothing: 'nothing was due yet',

@@ -112,6 +112,7 @@ describe('the webhooks of a partner', () => {
   it.each([
     [{ url: 'http://hooks.example/' }],
     [{ url: 'https://127.0.0.1/' }],
+    [{ url: 'http://127.0.0.1/', allowPrivate: true }],
     [{ url: 'https://[::1]/' }],
     [{ url: 'https://a:b@hooks.example/' }],
     [{ url: 'https://hooks.example/?key=1' }],

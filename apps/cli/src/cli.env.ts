@@ -63,16 +63,17 @@ export class RegistrySettings extends StakeSetSettings {
   @Setting(CHAIN_ID_SETTING)
   readonly chainId!: number;
 
-  @Setting({ ...REGISTRY_ADDRESS_SETTING, optional: false })
-  readonly registryAddress!: readonly SetRegistry[];
+  @Setting(REGISTRY_ADDRESS_SETTING)
+  readonly registryAddress?: readonly SetRegistry[];
 }
 
-/** @throws OptionError where the stake set has no registry */
+/** @throws OptionError if there is no registry, or none of the stake set */
 export function placeOf({
   chainId,
   registryAddress,
   stakeSet,
 }: Partial<RegistrySettings>): RegistryPlace {
+  if (registryAddress === undefined) throw new OptionError('REGISTRY_ADDRESS must be set.');
   const registry = registryOf(registryAddress, stakeSet ?? DEFAULT_STAKE_SET);
   if (registry !== undefined && chainId !== undefined) return { chainId, registry };
   throw new OptionError(`REGISTRY_ADDRESS names no registry of the stake set ${stakeSet ?? ''}.`);

@@ -110,7 +110,7 @@ it('a stuck redemption is found from the overview in three clicks, and resolved'
   await follow('Redemptions');
   await follow(id);
   await heading(id);
-  await page.getByText('a person.').first().waitFor();
+  await page.getByText('an operator.').first().waitFor();
   await picture('redemption');
   await press('End it: the partner took no points');
   await dialog().getByRole('heading', { name: 'End it: the partner took no points?' }).waitFor();

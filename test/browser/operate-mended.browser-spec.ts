@@ -149,7 +149,7 @@ describe('redemptions', () => {
     const visit = await desk.operator(OPERATOR);
     await visit.goto(`/operate/redemptions/${id}`);
     const waits = visit.page.getByRole('region', { name: 'How it stands' });
-    await waits.getByText(/^It waits for a person\./).waitFor();
+    await waits.getByText(/^It waits for an operator\./).waitFor();
     await waits.getByText(`“${ACTION}”`).waitFor();
     expect(await waits.innerText()).not.toContain('`');
     const actions = visit.page.getByRole('region', { name: 'Actions' });

@@ -77,7 +77,7 @@ describe('redemptions', () => {
     expect(await refused('/0198f000-0000-7000-8000-000000000000')).toBe('404 REDEMPTION_MISSING');
   });
 
-  it('that wait for a person are first in the queue, the oldest first, over all pages', async () => {
+  it('that wait for an operator are first in the queue, the oldest first, over all pages', async () => {
     for (let count = 0; count < 52; count++) await stored('deducted');
     const stuck = [
       (await stored('attention: deduction-unresolved')).id,
@@ -108,7 +108,7 @@ describe('redemptions', () => {
       usd: '50.00',
       wallet,
     });
-    expect(shown.waitsFor).toContain('a person.');
+    expect(shown.waitsFor).toContain('an operator.');
     expect(shown.transitions.length).toBeGreaterThan(2);
     const actions = shown.actions.map(({ action }) => action);
     expect(actions).toEqual(expect.arrayContaining(['set-partner-tx', 'not-deducted']));

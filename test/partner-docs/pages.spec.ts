@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PARTNER_CAPABILITIES, PARTNER_ERROR_CODES } from '#libs/domain';
 import { anchors, codeBlocks, links, pages, read } from './markdown.js';
@@ -24,11 +23,6 @@ describe('the reader of pages', () => {
 });
 
 describe.each(pages())('%s', (page) => {
-  it('links to files and headings that exist', () => {
-    const missing = links(read(page)).filter((link) => !isThere(page, link));
-    expect(missing).toEqual([]);
-  });
-
   it('has JSON that is JSON', () => {
     for (const { language, code } of codeBlocks(read(page))) {
       if (language === 'json') expect(() => JSON.parse(code) as unknown).not.toThrow();
@@ -84,11 +78,3 @@ describe('the changes', () => {
     expect(newest).toBe(openApi.info.version);
   });
 });
-
-function isThere(page: string, link: string): boolean {
-  if (/^[a-z]+:/.test(link)) return link.startsWith('https://');
-  const [file = '', anchor] = link.split('#');
-  const target = file === '' ? page : join(dirname(page), file);
-  if (!existsSync(target)) return false;
-  return anchor === undefined || anchors(read(target)).includes(anchor);
-}

@@ -45,7 +45,7 @@ describe('redemption list', () => {
     expect((await bench.run('redemption', 'list')).err).not.toMatch(more);
   });
 
-  it('lists those that wait for a person, the longest first', async () => {
+  it('lists those that wait for an operator, the longest first', async () => {
     const waiting = [...rows.values()].filter(({ state }) => state === 'attention');
     waiting.sort((a, b) => a.stateSinceMs - b.stateSinceMs || (a.id < b.id ? -1 : 1));
     expect(await listed('--attention')).toEqual(waiting.map(({ id }) => id));
@@ -91,7 +91,7 @@ describe('redemption show', () => {
     );
     if (row(name).state === 'attention') {
       const isSettled = row(name).reason === 'settled-by-hand';
-      expect(out).toContain(`waits for            ${isSettled ? 'nothing: ' : 'a person. '}`);
+      expect(out).toContain(`waits for            ${isSettled ? 'nothing: ' : 'an operator. '}`);
       expect(out).not.toMatch(/ ID[ `]/);
     }
     if (row(name).plan === null) expect(out).toContain('the ledger has no plan');

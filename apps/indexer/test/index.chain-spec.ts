@@ -153,7 +153,7 @@ describe('settings', () => {
     },
   );
 
-  it('leaves an index that was made again with others to whoever has them', async () => {
+  it('of another rebuilt index end the standby, which leaves that index and its lock alone', async () => {
     const leader = await suite.start();
     await leader.level();
     const standby = await startIndexer({ chain: suite.chain, database: suite.database });

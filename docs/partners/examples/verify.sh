@@ -1,6 +1,6 @@
 #!/bin/sh
 # Signatures with sh and openssl. For a look at what goes over the wire, not for a server: `openssl dgst -hmac` shows the
-# secret to whoever may list the processes of the machine, and nothing here compares an answer with its question.
+# secret to anyone who may list the processes of the machine, and nothing here compares an answer with its question.
 #
 # sh verify.sh [signature-vectors.json]    checks every worked example
 

@@ -83,7 +83,7 @@ describe('the overview', () => {
     ]);
   });
 
-  it('has the price, and what waits for a person', async () => {
+  it('has the price, and what needs attention', async () => {
     const { prices } = (await read('overview/prices')) as unknown as { prices: unknown[] };
     expect(prices).toMatchObject([
       { stored: { usd: '0.15', source: 'coingecko:low' }, hold: null },

@@ -110,7 +110,7 @@ describe('VoucherPayout', () => {
     });
   });
 
-  it('pays the recipient by the calldata, whoever sends it, and proves it', async () => {
+  it('pays the recipient of the calldata for any sender, and proves it', async () => {
     const payouts = aPayout();
     const payout = await committed(payouts, 123n);
     const before = await bench.tokens(RECIPIENT);

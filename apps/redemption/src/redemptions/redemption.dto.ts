@@ -22,7 +22,7 @@ export class VoucherBody {
   @ApiProperty({ type: 'string', pattern: '^0x[0-9a-f]{64}$' })
   readonly redemptionId!: string;
 
-  @ApiProperty({ ...ADDRESS, description: 'Is paid, whoever sends the transaction.' })
+  @ApiProperty({ ...ADDRESS, description: 'Is paid; any account may send the transaction.' })
   readonly recipient!: string;
 
   @ApiProperty({ ...DIGITS, description: 'In the token’s smallest unit.' })

@@ -33,7 +33,7 @@ describe('the next step of a publication', () => {
   it.each([
     ['final once a final block holds it', {}, { final: ours, latest: [undefined] }, 'final'],
     ['different for ever', {}, { final: theirs, latest: [ours] }, 'different'],
-    ['mined by the word of one', {}, { final: undefined, latest: [undefined, ours] }, 'mined'],
+    ['mined, as one endpoint says', {}, { final: undefined, latest: [undefined, ours] }, 'mined'],
     ['to wait while endpoints differ', {}, { final: undefined, latest: [theirs, ours] }, 'wait'],
     ['to be signed', { status: 'due', ...unsigned }, none, 'sign'],
     ['to be signed, taken back', { status: 'mined', ...unsigned }, none, 'unsigned'],

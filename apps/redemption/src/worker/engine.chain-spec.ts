@@ -79,7 +79,7 @@ describe('a redemption', () => {
     expect(confirmationsOf(id)).toEqual([]);
   });
 
-  it('whose transaction id is another one’s stops and waits for a person', async () => {
+  it('whose transaction id is another one’s stops in attention', async () => {
     const first = await bench.redeem();
     const { partnerTransactionId } = await bench.until(first, 'authorised');
     bench.partner.next('deduct', () => ({ success: true, partnerTransactionId }));

@@ -35,7 +35,7 @@ const callsOf = (path: string, id: UuidV7) =>
   bench.partner.calls.filter((call) => call.path === path && call.body['svcRedemptionId'] === id);
 
 describe('the balance before the first deduction', () => {
-  it('ends a redemption of too few points with nothing sent, whoever signs refusals', async () => {
+  it('ends a redemption of too few points with nothing sent, whether or not refusals are signed', async () => {
     await bench.setCallback([], proxy.url);
     const id = await bench.redeem({}, POINTS - 1);
     const ended = await bench.until(id, 'failed', 'attention', 'reverted');

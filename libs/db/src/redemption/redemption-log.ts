@@ -85,7 +85,7 @@ const CALLS_PER_HOUR = unnamed<{ partner: PartnerId; first: string; since: Date 
     GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
-/** A partner whose calls fail, or whose redemptions wait for a person. */
+/** A partner whose calls fail, or whose redemptions wait for an operator. */
 export interface PartnerTrouble {
   readonly partner: PartnerId;
   readonly failedCalls: number;
@@ -150,7 +150,7 @@ export class RedemptionLog {
     return this.database.query<CallsOfHour>(statement);
   }
 
-  /** Calls that failed since this moment, and redemptions that wait for a person now, by partner. */
+  /** Calls that failed since this moment, and redemptions that wait for an operator now, by partner. */
   async troubles(sinceMs: number): Promise<PartnerTrouble[]> {
     return this.database.query<PartnerTrouble & object>(TROUBLES(since(sinceMs)));
   }

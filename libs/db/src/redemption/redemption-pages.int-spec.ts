@@ -124,7 +124,7 @@ describe('the newest first', () => {
 });
 
 describe('what is open', () => {
-  it('begins with what waits for a person, each by how long it has waited, and ends with the page', async () => {
+  it('begins with what waits for an operator, each by how long it has waited, and ends with the page', async () => {
     const late = await aStored(50);
     const waiting = await aStored(10_000, {}, begin, reuse);
     const early = await aStored(5);

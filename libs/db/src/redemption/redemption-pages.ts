@@ -136,7 +136,7 @@ export class RedemptionPages {
   }
 
   /**
-   * Open redemptions: first those that wait for a person, then the others. In both groups, those longest in
+   * Open redemptions: first those that wait for an operator, then the others. In both groups, those longest in
    * their state come first.
    */
   async open({ limit, after }: PageRequest<OpenKey>): Promise<RedemptionPage<OpenKey>> {

@@ -85,7 +85,7 @@ const byFilter: [string, () => Parameters<RedemptionPages['newest']>][] = [
     'the failed ones of a partner',
     () => [{ partner: sample.partner, state: 'failed' }, { limit: PAGE }],
   ],
-  ['those that wait for a person', () => [{ state: 'attention' }, { limit: PAGE }]],
+  ['those that wait for an operator', () => [{ state: 'attention' }, { limit: PAGE }]],
   ['a state that none has', () => [{ state: 'reverted' }, { limit: PAGE }]],
   [
     'those of a partner in a state that none has',

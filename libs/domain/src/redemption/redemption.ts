@@ -80,7 +80,7 @@ export type RevertReason =
 /** Why no tokens could be reserved for a redemption. Its points are then not deducted. */
 export type ReservationRefusal = 'payout-unavailable' | 'budget-spent';
 
-/** Why a redemption failed, is being reverted, or waits for a person. */
+/** Why a redemption failed, is being reverted, or waits for an operator. */
 export type RedemptionReason =
   | RevertReason
   // Reasons of `failed`:

@@ -8,7 +8,6 @@ import {
 } from '#libs/domain';
 import { type ActionWords, asCommand } from '../text/action-words.js';
 import { counted, due, moment } from '../text/text.js';
-
 import { type ActionName } from './actions.js';
 
 type Waiting = Partial<RedemptionHistory> & { readonly redemption: Redemption };
@@ -21,7 +20,7 @@ export function waitsFor(
 ): string {
   const { state, nextActionAtMs } = redemption;
   if (state === 'attention') {
-    const who = redemption.reason === 'settled-by-hand' ? '' : 'a person. ';
+    const who = redemption.reason === 'settled-by-hand' ? '' : 'an operator. ';
     return who + attentionAdvice(redemption, words);
   }
   if (nextActionAtMs === null) return confirmationText(confirmation, nowMs, words);

@@ -82,8 +82,9 @@ export class AcknowledgePublication extends Operation<void> {
     const { database, clock } = context;
     const place = context.registry?.();
     const day = parseDay(this.day);
-    if (place === undefined || day === undefined)
+    if (place === undefined || day === undefined) {
       throw new OptionError('A day and a registry are needed.');
+    }
     const operator = operatorOf(this, context);
     const note = keptNote(this.note) ?? '';
     const given = { day: dayText(day), registry: place.registry, note };

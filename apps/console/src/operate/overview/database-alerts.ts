@@ -97,7 +97,7 @@ export class DatabaseAlerts {
     if (stopped === undefined) return [];
     const since = new Date(nowMs - stopped.longestSeconds * 1000);
     const severity = nowMs - since.getTime() > DAY_MS ? 'critical' : 'warning';
-    const summary = `${counted(stopped.count, 'redemption')} waiting for a person.`;
+    const summary = `${counted(stopped.count, 'redemption')} waiting for an operator.`;
     const link = '/operate/redemptions';
     return [{ name: 'RedemptionsNeedAttention', severity, summary, since, link }];
   }

@@ -30,7 +30,7 @@ export class RedemptionsQuery {
   @Input.Optional() @Input.Uuid({ description: AFTER }) readonly after?: string;
 }
 
-/** Cursor of the queue: whether the last redemption of the page waits for a person, since when, and its id. */
+/** Cursor of the queue: whether the last redemption of the page needs attention, since when, and its id. */
 export const QUEUE_KEY =
   /^(true|false)~(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?)~([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/;
 

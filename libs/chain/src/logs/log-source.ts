@@ -15,7 +15,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/stake-views.js';
-import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { requireNotAhead } from '../shape/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { findLostLogs } from './lost-logs.js';

@@ -13,7 +13,7 @@ import {
 } from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/stake-views.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import {
   fetchHeaders,
   type FullHeader,

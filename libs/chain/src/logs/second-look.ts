@@ -13,7 +13,8 @@ import {
   unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
 import { hash, isRecord, quantity } from '../shape/hex.js';
 import { Blooms } from './blooms.js';

@@ -2,7 +2,7 @@
 import { type BlockRef } from '#libs/domain';
 import { type TotalCalls } from '../reader/stake-views.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import {
   fetchHeaders,
   type FullHeader,

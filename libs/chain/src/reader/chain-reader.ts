@@ -11,7 +11,8 @@ import { findLostLogs } from '../logs/lost-logs.js';
 import { parseLogList } from '../logs/range-logs.js';
 import { countProviders, OUTAGE_PATIENCE_MS, providerOf } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
 import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../shape/header.js';
 import {

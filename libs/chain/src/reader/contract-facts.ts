@@ -12,7 +12,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { agreed, Quorum, type Statement } from '../quorum/quorum.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { type Hex, quantity, toQuantity } from '../shape/hex.js';
 import { bytesUnlessReverted, ethCall, wordIn, wordOf } from './pinned-calls.js';
 

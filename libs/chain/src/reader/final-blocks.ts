@@ -26,7 +26,8 @@ import {
   unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import {
   type FullHeader,
   hashesToItself,

@@ -12,7 +12,7 @@ import {
   RpcRefusedError,
   RpcTimeoutError,
 } from '../errors/rpc.errors.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import {
   type ContractCall,
   ethCall,

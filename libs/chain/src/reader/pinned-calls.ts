@@ -16,7 +16,7 @@ import {
   type RpcResult,
   valueOf,
 } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import { headerCall, parseHeaderOf } from '../shape/header.js';
 import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 

@@ -1,5 +1,5 @@
 /** Finds heights that have no block although the chain goes on above them, as on Filecoin. */
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import { headerCall, parseHeader } from '../shape/header.js';
 
 /**

@@ -7,7 +7,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { type StakeDescription } from '../events/parse-stake-events.js';
 import { isReverted, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { bytes, type Hex } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, hexOf, PinnedCalls, type Question } from './pinned-calls.js';

@@ -7,7 +7,8 @@ import {
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
 import { isReverted, type RpcResult } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { ethCall, hexOf } from './pinned-calls.js';
 import { type StakeView } from './stake-view.js';
 

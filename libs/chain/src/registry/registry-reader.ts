@@ -4,7 +4,8 @@ import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.erro
 import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
 import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { bytes, type Hex, quantity } from '../shape/hex.js';
 import { rootIn, rootOfCalldata } from './registry-root.js';
 

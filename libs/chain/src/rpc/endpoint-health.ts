@@ -70,61 +70,6 @@ export class EndpointHealth {
   }
 }
 
-/**
- * Invalid answers in a row after which an endpoint is left out. Two questions find as many, so that a node in the middle
- * of a reorganisation is not left out.
- */
-const MOST_INVALID = 8;
-/** An endpoint that is left out is tried again after this time. */
-const LEFT_OUT_MS = 60_000;
-
-interface Invalid {
-  inARow: number;
-  error: RpcError;
-  untilMs: number;
-}
-
-/**
- * Which questions an endpoint answers validly, by the method that they begin with. An endpoint whose answers of one kind
- * are never valid may well answer the others, and counts as if it were not there for that kind.
- */
-export class AnswerValidity {
-  private readonly invalid = new Map<string, Invalid>();
-
-  /** Why the endpoint is left out of questions of this kind; undefined where it is not, or is to be tried again. */
-  leftOut(method: string, nowMs: number): RpcError | undefined {
-    const found = this.invalid.get(method);
-    return found && nowMs < found.untilMs ? found.error : undefined;
-  }
-
-  /** @returns whether the endpoint had been left out */
-  valid(method: string, nowMs: number): boolean {
-    // An answer that was asked for before says nothing.
-    if (this.leftOut(method, nowMs) !== undefined) return false;
-    const found = this.invalid.get(method);
-    this.invalid.delete(method);
-    return found !== undefined && found.untilMs > 0;
-  }
-
-  /** @returns whether the endpoint is left out from now on */
-  notValid(method: string, error: RpcError, nowMs: number): boolean {
-    const found = this.invalid.get(method);
-    // One answer may end a request and its question.
-    if (found?.error === error) return false;
-    const inARow = (found?.inARow ?? 0) + 1;
-    if (inARow >= MOST_INVALID) return this.leaveOut(method, error, nowMs);
-    this.invalid.set(method, { inARow, error, untilMs: 0 });
-    return false;
-  }
-
-  /** @returns true, unless the endpoint is left out already */
-  leaveOut(method: string, error: RpcError, nowMs: number): boolean {
-    const isNew = this.leftOut(method, nowMs) === undefined;
-    this.invalid.set(method, { inARow: MOST_INVALID, error, untilMs: nowMs + LEFT_OUT_MS });
-    return isNew;
-  }
-}
-
 /** Weight of a new request in the means of `Delivery`, which rates how fast an endpoint delivers. */
 const WEIGHT = 0.2;
 /** The cost of a failed request besides its own time, because it is retried after a wait. */

@@ -1,23 +1,11 @@
 /**
- * One endpoint. It sends batches in requests of a size and at a rate that the endpoint accepts, and requests again only
- * what did not arrive. The question that a batch belongs to decides whether and after which wait to retry.
+ * One endpoint. It sends single requests, at a rate that the endpoint accepts, and knows how well it answers. The question
+ * (`question.ts`) decides what is asked again.
  */
 import { inChildSpan, type OpenSpan } from '#libs/platform';
-import {
-  BatchTooLargeError,
-  isTransient,
-  RateLimitedError,
-  RpcError,
-  RpcRefusedError,
-  UnreachableError,
-} from '../errors/rpc.errors.js';
-import { BatchResults, BatchSize, matchAnswers } from './batch.js';
-import {
-  AnswerValidity,
-  type BackoffOptions,
-  Delivery,
-  EndpointHealth,
-} from './endpoint-health.js';
+import { isTransient, RateLimitedError, RpcError } from '../errors/rpc.errors.js';
+import { BatchSize, matchAnswers } from './batch.js';
+import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, type PostBody, type WireCall } from './http-exchange.js';
 import {
@@ -28,7 +16,9 @@ import {
   outcomeOfFailure,
   Rate,
 } from './rate.js';
-import { type PoolTime, RequestGate } from './request-gate.js';
+import { type PoolTime } from './pool-time.js';
+import { isClosed } from './reactions.js';
+import { RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
 import {
   callOutcomes,
@@ -50,26 +40,6 @@ export interface PoolContext {
   readonly observer: RpcObserver;
 }
 
-/** A request that failed, or the calls of a request that failed, transiently or for good. */
-export interface RequestFailure {
-  readonly error: RpcError;
-  readonly calls: readonly RpcCall[];
-  /** How often these calls have failed in a row; 1 for the first failure. */
-  readonly attempt: number;
-}
-
-/** The retry decisions of the question that a batch belongs to. */
-export interface RequestGuard {
-  readonly signal: AbortSignal;
-  /** Resolves when the endpoint may be asked. @throws RpcError where the question does not wait for this */
-  ready(signal: AbortSignal): Promise<void>;
-  /** Whether the endpoint may still be asked, when the turn of the request has come. */
-  mayAsk(): boolean;
-  answered(): void;
-  /** Resolves when the calls are to be sent again to the same endpoint. @throws RpcError where they are not */
-  failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
-}
-
 /** How long an endpoint of another chain is not asked again. */
 const EXCLUDED_MS = 600_000;
 /** Failures in a row, of any requests, after which the endpoint is set aside. */
@@ -80,7 +50,7 @@ export class RpcEndpoint {
   readonly health: EndpointHealth;
   readonly delivery = new Delivery();
   readonly budget: Budget | undefined;
-  readonly validity = new AnswerValidity();
+  readonly batchSize: BatchSize;
   isVerified = false;
   /** Until when the endpoint is excluded because it named another chain. */
   private excludedUntilMs = 0;
@@ -88,7 +58,6 @@ export class RpcEndpoint {
   private readonly exchange: HttpExchange;
   private readonly rate: Rate;
   private readonly gate: RequestGate;
-  private readonly batchSize: BatchSize;
   private resting = 0;
   private inARow = 0;
   private fault: RpcError | undefined;
@@ -142,28 +111,44 @@ export class RpcEndpoint {
     return this.rate.hasFreeSlot && this.questions < this.parallelism;
   }
 
-  /** How many requests at once are useful. Requests that wait for a retry leave their place to others. */
+  /** How many requests at once are useful. */
   get parallelism(): number {
     const most = this.rate.parallelism(this.delivery.latencyMs);
     return most + Math.min(most, this.resting);
   }
 
   /**
-   * The answers to the calls, in one request or in as many as the endpoint needs. The first two calls always share a
-   * request and count only together: they are the logs and the header that vouches for them. What arrived is not
-   * requested again. An error of a single call that a retry would not change is part of the answer.
-   * @throws the errors of `guard`; RpcRefusedError where the endpoint accepts no batches
+   * One request, when its turn has come.
+   * @param mayAsk whether the endpoint may still be asked
+   * @returns undefined if it may not be asked any more
    */
-  async batch(calls: readonly RpcCall[], guard: RequestGuard): Promise<BatchAnswer> {
-    const batch = new BatchResults(calls);
-    const stop = new AbortController();
-    const signal = AbortSignal.any([guard.signal, stop.signal]);
+  async request(
+    calls: readonly RpcCall[],
+    mayAsk: () => boolean,
+    signal: AbortSignal,
+  ): Promise<BatchAnswer | undefined> {
+    const ticket = await this.gate.enter(loadOf(calls), mayAsk, signal);
+    if (!ticket) return undefined;
+    let outcome: Outcome | undefined;
     try {
-      await this.collect(batch, batch.all, { guard, signal });
-      return batch.answer;
+      const answer = await this.send(calls, signal);
+      outcome = outcomeOfAnswer(calls, answer.results);
+      return answer;
+    } catch (error) {
+      outcome = outcomeOfFailure(error);
+      throw error;
     } finally {
-      // After one part has failed for good, the other parts are useless.
-      stop.abort();
+      this.gate.leave(ticket, outcome);
+    }
+  }
+
+  /** A request that waits to be sent again leaves its place to others. */
+  async whileResting(wait: () => Promise<void>): Promise<void> {
+    this.resting++;
+    try {
+      await wait();
+    } finally {
+      this.resting--;
     }
   }
 
@@ -175,75 +160,6 @@ export class RpcEndpoint {
     } catch (error) {
       if (error instanceof RpcError) return false;
       throw error;
-    }
-  }
-
-  private async collect(
-    batch: BatchResults,
-    places: readonly number[],
-    context: { readonly guard: RequestGuard; readonly signal: AbortSignal },
-  ): Promise<void> {
-    const { guard, signal } = context;
-    let missing = places;
-    for (let attempt = 1; missing.length > 0; attempt++) {
-      const parts = this.batchSize.split(missing, batch.calls);
-      if (parts.length > 1) {
-        await Promise.all(parts.map((part) => this.collect(batch, part, context)));
-        return;
-      }
-      const calls = batch.callsOf(missing);
-      let error: RpcError;
-      try {
-        const answer = await this.whenAllowed(calls, guard, signal);
-        const { failed, again } = batch.keep(missing, answer);
-        if (!failed) {
-          this.batchSize.answered(calls.length);
-          guard.answered();
-          return;
-        }
-        if (again.length < missing.length) attempt = 1;
-        missing = again;
-        error = failed;
-      } catch (reason) {
-        if (reason instanceof BatchTooLargeError) {
-          this.batchSize.lower(reason, calls.length);
-          attempt = 0;
-          continue;
-        }
-        if (!(reason instanceof RpcError)) throw reason;
-        error = reason;
-      }
-      if (error instanceof RateLimitedError) this.batchSize.refused(missing.length);
-      this.resting++;
-      try {
-        await guard.failed({ error, calls: batch.callsOf(missing), attempt }, signal);
-      } finally {
-        this.resting--;
-      }
-    }
-  }
-
-  private async whenAllowed(
-    calls: readonly RpcCall[],
-    guard: RequestGuard,
-    signal: AbortSignal,
-  ): Promise<BatchAnswer> {
-    const load = loadOf(calls);
-    for (;;) {
-      await guard.ready(signal);
-      const ticket = await this.gate.enter(load, () => guard.mayAsk(), signal);
-      if (!ticket) continue;
-      let outcome: Outcome | undefined;
-      try {
-        const answer = await this.send(calls, signal);
-        outcome = outcomeOfAnswer(calls, answer.results);
-        return answer;
-      } catch (error) {
-        outcome = outcomeOfFailure(error);
-        throw error;
-      } finally {
-        this.gate.leave(ticket, outcome);
-      }
     }
   }
 
@@ -307,20 +223,4 @@ export class RpcEndpoint {
     if (!isFault) this.health.succeeded(nowMs);
     else if (isClosed(error) || this.inARow >= MOST_IN_A_ROW) this.health.failed(error, nowMs);
   }
-}
-
-/**
- * Whether a retry soon is useless: nothing answers at the address, or an HTTP status such as 401 rejects every request.
- */
-export function isClosed(error: RpcError): boolean {
-  return error instanceof UnreachableError || isRefusedByStatus(error);
-}
-
-/**
- * Whether an HTTP status such as 402 or 403 rejects the request. Some gateways do so now and then, so that one more
- * request shows whether it is for good.
- */
-export function isRefusedByStatus(error: RpcError): boolean {
-  const { rpcCode = 0 } = error instanceof RpcRefusedError ? error : {};
-  return rpcCode >= 300 && rpcCode < 600 && rpcCode !== 400;
 }

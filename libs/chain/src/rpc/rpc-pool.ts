@@ -1,26 +1,23 @@
 /**
- * All endpoints of the chain. A question, which is one operation with all its requests and retries, goes to the
- * endpoint that delivers fastest, the first in the list among equals, and where that one fails to the next;
- * `RpcOperation` decides for how long. The chain id of every endpoint is checked before anything else.
+ * All endpoints of the chain. A question (`question.ts`) goes to the endpoint that delivers fastest, the first in the list
+ * among equals, and if that one fails to the next. The chain id of every endpoint is checked before anything else.
  */
 import {
   ChainMismatchError,
-  EndpointLeftOutError,
-  isInvalidAnswer,
   MalformedAnswerError,
-  RangeTooLargeError,
   RpcError,
   RpcTimeoutError,
 } from '../errors/rpc.errors.js';
 import { quantity } from '../shape/hex.js';
+import { AnswerValidity } from './answer-validity.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type PostBody, postOverHttp } from './http-exchange.js';
-import { PoolTime, type Sleep, sleepFor } from './request-gate.js';
-import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
+import { PoolTime, type Sleep, sleepFor } from './pool-time.js';
+import { Question, type RpcSession } from './question.js';
+import { valueOf } from './rpc-call.js';
 import { type PoolContext, RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
-import { RpcOperation } from './rpc-operation.js';
 import { type Budget } from './rate.js';
 
 export interface RpcPoolOptions {
@@ -39,13 +36,6 @@ export interface RpcPoolOptions {
   readonly sleep?: Sleep;
   /** How requests reach the endpoints; by default over HTTP. */
   readonly post?: PostBody;
-}
-
-/** One endpoint, for the duration of one question. */
-export interface RpcSession {
-  readonly endpoint: string;
-  /** @see RpcEndpoint.batch */
-  batch(calls: readonly RpcCall[]): Promise<BatchAnswer>;
 }
 
 export interface RunOptions {
@@ -73,6 +63,7 @@ const VERIFY_OTHERS_MS = 5_000;
 export class RpcPool {
   private readonly all: readonly RpcEndpoint[];
   private readonly context: PoolContext;
+  private readonly validity: AnswerValidity;
   private readonly patienceMs: number;
   private expectedChainId: number | undefined;
   private readonly stopping = new AbortController();
@@ -90,6 +81,7 @@ export class RpcPool {
       observer: options.observer ?? silentObserver,
     };
     this.all = endpointUrls(options.urls).map((url) => new RpcEndpoint(url, this.context));
+    this.validity = new AnswerValidity(this.all, this.context);
   }
 
   /** The names of all endpoints, in order of preference. */
@@ -128,7 +120,8 @@ export class RpcPool {
       const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
       const options = { patienceMs, only: endpoint.name, signal: ends };
       try {
-        await this.verify(endpoint, expected, this.question([endpoint], options));
+        const question = this.question([endpoint], options);
+        await this.verify(endpoint, expected, question.session(endpoint));
         timer ??= setTimeout(() => {
           late.abort(SILENT);
         }, VERIFY_OTHERS_MS);
@@ -151,46 +144,12 @@ export class RpcPool {
   }
 
   /**
-   * Runs `operation` against one endpoint after the other until one succeeds. A range that is too large, a revert, or
-   * an error of our own code ends the question at once.
-   * @throws AllEndpointsFailedError
+   * Asks one endpoint after the other until one answers.
+   * @param ask sends the requests, and judges their answers: an RpcError that it throws is a failure of the endpoint
+   * @throws AllEndpointsFailedError; at once a RangeTooLargeError, a revert, or an error of our own code
    */
-  async run<T>(
-    operation: (session: RpcSession) => Promise<T>,
-    options: RunOptions = {},
-  ): Promise<T> {
-    const question = this.question(this.allowed(options), options);
-    for (;;) {
-      const endpoint = question.next();
-      endpoint.questions++;
-      /** The method that the operation begins with. */
-      const begun: { method?: string } = {};
-      try {
-        await this.verifyBeforeUse(endpoint, question, options);
-        const guard = question.guard(endpoint);
-        const batch = async (calls: readonly RpcCall[]): Promise<BatchAnswer> => {
-          begun.method ??= calls[0]?.method ?? '';
-          if (options.only === undefined) this.requireValid(endpoint, begun.method);
-          return endpoint.batch(calls, guard);
-        };
-        const result = await operation({ endpoint: endpoint.name, batch });
-        if (begun.method !== undefined) this.noteValid(endpoint, begun.method);
-        return result;
-      } catch (error) {
-        if (error instanceof ChainMismatchError) {
-          endpoint.exclude(this.context.time.nowMs());
-          this.warn(endpoint.name, error.code, error.message);
-          question.giveUp(endpoint);
-        } else if (error instanceof RpcError && !(error instanceof RangeTooLargeError)) {
-          if (isInvalidAnswer(error)) this.noteInvalid(endpoint, begun.method ?? CHAIN_ID, error);
-          await question.operationFailed(endpoint, error);
-        } else {
-          throw error;
-        }
-      } finally {
-        endpoint.questions--;
-      }
-    }
+  async run<T>(ask: (session: RpcSession) => Promise<T>, options: RunOptions = {}): Promise<T> {
+    return this.question(this.allowed(options), options).answer(ask);
   }
 
   /**
@@ -198,16 +157,12 @@ export class RpcPool {
    * are proven wrong by its other answers. It is tried again every minute.
    */
   leaveOut(method: string, error: RpcError): void {
-    const endpoint = this.all.find(({ name }) => name === error.endpoint);
-    const isNew = endpoint?.validity.leaveOut(method, error, this.context.time.nowMs());
-    if (isNew === true) this.warnLeftOut(method, error);
+    this.validity.leaveOut(error.endpoint, method, error);
   }
 
   /** The endpoints that are left out of questions that begin with this method. */
   leftOut(method: string): readonly string[] {
-    const nowMs = this.context.time.nowMs();
-    const found = this.all.filter(({ validity }) => validity.leftOut(method, nowMs) !== undefined);
-    return found.length === this.all.length ? [] : found.map(({ name }) => name);
+    return this.validity.leftOut(method);
   }
 
   warn(endpoint: string, code: string, message: string): void {
@@ -223,51 +178,23 @@ export class RpcPool {
     return this.options.clock.nowMs();
   }
 
-  /**
-   * An endpoint whose answers of a kind are never valid is left out of questions of this kind, as long as another one is
-   * not.
-   * @throws EndpointLeftOutError
-   */
-  private requireValid(endpoint: RpcEndpoint, method: string): void {
-    const nowMs = this.context.time.nowMs();
-    const reason = endpoint.validity.leftOut(method, nowMs);
-    if (reason === undefined) return;
-    const others = this.all.filter((one) => one !== endpoint && !one.isExcluded(nowMs));
-    if (others.every((one) => one.validity.leftOut(method, nowMs) !== undefined)) return;
-    throw new EndpointLeftOutError(method, reason);
-  }
-
-  private noteValid(endpoint: RpcEndpoint, method: string): void {
-    if (!endpoint.validity.valid(method, this.context.time.nowMs())) return;
-    const what = `Its answers to ${method} are valid again: it is asked as before`;
-    this.warn(endpoint.name, 'RPC_ENDPOINT_BACK', what);
-  }
-
-  private noteInvalid(endpoint: RpcEndpoint, method: string, error: RpcError): void {
-    const isNew = endpoint.validity.notValid(method, error, this.context.time.nowMs());
-    if (isNew) this.warnLeftOut(method, error);
-  }
-
-  private warnLeftOut(method: string, error: RpcError): void {
-    if (this.all.length < 2) return;
-    const what = `Its answers to ${method} are not valid: it is left out, and tried again every minute. ${error.message}`;
-    this.warn(error.endpoint, 'RPC_ENDPOINT_LEFT_OUT', what);
-  }
-
-  private question(endpoints: readonly RpcEndpoint[], options: RunOptions): RpcOperation {
+  private question(endpoints: readonly RpcEndpoint[], options: RunOptions): Question {
     const { signal, patienceMs = this.patienceMs } = options;
     if (patienceMs === Infinity && !signal) {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }
+    const regardless = options.only !== undefined;
     const stopped = this.stopping.signal;
-    return new RpcOperation(this.context, {
+    return new Question(this.context, {
       endpoints,
-      regardless: options.only !== undefined,
+      regardless,
       patienceMs,
       signal: signal ? AbortSignal.any([signal, stopped]) : stopped,
-      notValid: (endpoint, method, error) => {
-        this.noteInvalid(endpoint, method, error);
-        if (options.only === undefined) this.requireValid(endpoint, method);
+      validity: this.validity,
+      verify: async (endpoint, session) => {
+        if (endpoint.isVerified || this.expectedChainId === undefined) return;
+        if (!regardless) this.validity.require(endpoint, CHAIN_ID);
+        await this.verify(endpoint, this.expectedChainId, session);
       },
     });
   }
@@ -282,34 +209,23 @@ export class RpcPool {
     );
   }
 
-  private async verifyBeforeUse(
-    endpoint: RpcEndpoint,
-    question: RpcOperation,
-    { only }: RunOptions,
-  ): Promise<void> {
-    if (endpoint.isVerified || this.expectedChainId === undefined) return;
-    if (only === undefined) this.requireValid(endpoint, CHAIN_ID);
-    await this.verify(endpoint, this.expectedChainId, question);
-  }
-
   private async verify(
     endpoint: RpcEndpoint,
     expected: number,
-    question: RpcOperation,
+    session: RpcSession,
   ): Promise<void> {
     const ask = async (): Promise<number> => {
-      const calls = [{ method: CHAIN_ID, params: [] }];
-      const { results } = await endpoint.batch(calls, question.guard(endpoint));
+      const { results } = await session.batch([{ method: CHAIN_ID, params: [] }]);
       const named = quantity(valueOf(results[0]));
       if (named !== undefined) return named;
-      throw new MalformedAnswerError('named no chain', { endpoint: endpoint.name });
+      throw new MalformedAnswerError('named no chain', session);
     };
     // One answer may be wrong by accident.
     if ((await ask()) !== expected) {
       const actual = await ask();
       if (actual !== expected) throw new ChainMismatchError(endpoint.name, expected, actual);
     }
-    this.noteValid(endpoint, CHAIN_ID);
+    this.validity.valid(endpoint, CHAIN_ID);
     endpoint.isVerified = true;
   }
 }

@@ -9,7 +9,7 @@ import { keccak256, toRlp } from 'viem/utils';
 import { type BlockHeader, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError, TagUnknownError } from '../errors/rpc.errors.js';
 import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from './hex.js';
 
 export interface FullHeader extends BlockHeader {

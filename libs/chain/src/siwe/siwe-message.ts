@@ -8,7 +8,7 @@ import {
   RpcRefusedError,
 } from '../errors/rpc.errors.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
 import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 
 /** The fields of a Sign-In with Ethereum message. Only the form of the message is checked. */

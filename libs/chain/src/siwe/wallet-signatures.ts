@@ -11,7 +11,8 @@ import { type Address, isUnheldAddress } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { bytes, type Hex, toQuantity, wideQuantity } from '../shape/hex.js';
 import {
   boundedCall,

@@ -19,7 +19,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { FinalBlocks, type FinalBlockStatement, parseFinality } from '../reader/final-blocks.js';
 import { CALLS_AT_ONCE, PinnedCalls } from '../reader/pinned-calls.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import {
   mergeEvents,
   splitEvents,

@@ -130,7 +130,7 @@ export class FieldWorld {
       finality: `depth:${FINALITY}`,
       events: this.options.events ?? 'staked-withdrawn',
       ...(this.options.hasNoTotal === true && { totalView: [] }),
-      timeoutMs: 2_000,
+      timeoutMs: 1_000,
       overrides: { maxRangeBlocks: 16 },
     });
     return this.indexer;

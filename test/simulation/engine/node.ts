@@ -72,20 +72,22 @@ export class SimulatedNode {
     return `https://${this.name}.example`;
   }
 
-  /** @param body of a batch; @returns that of its answer */
+  /** @param body of a call or a batch; @returns that of its answer */
   answer(body: string): string {
     this.chain.advance();
-    const calls = JSON.parse(body) as RpcCall[];
+    const asked = JSON.parse(body) as RpcCall | RpcCall[];
     return JSON.stringify(
-      calls.map(({ id, method, params }) => {
-        try {
-          return { jsonrpc: '2.0', id, result: this.result(method, params) };
-        } catch (error) {
-          if (!(error instanceof NodeFault)) throw error;
-          return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
-        }
-      }),
+      Array.isArray(asked) ? asked.map((call) => this.answerOf(call)) : this.answerOf(asked),
     );
+  }
+
+  private answerOf({ id, method, params }: RpcCall): object {
+    try {
+      return { jsonrpc: '2.0', id, result: this.result(method, params) };
+    } catch (error) {
+      if (!(error instanceof NodeFault)) throw error;
+      return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
+    }
   }
 
   private get head(): Block {

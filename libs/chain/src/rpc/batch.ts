@@ -27,10 +27,11 @@ export function matchAnswers(
 ): RpcResult[] {
   const first = calls[0];
   if (!first) return [];
-  if (!Array.isArray(answer.body)) throw wholeBatchError(answer, first, at);
+  const entries = entriesOf(calls, answer);
+  if (!entries) throw wholeBatchError(answer, first, at);
   const results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
   let failed: RpcResult | undefined;
-  for (const entry of answer.body as unknown[]) {
+  for (const entry of entries) {
     if (!isRecord(entry))
       throw new MalformedAnswerError('an answer of the batch is not an object', at);
     const result = resultOf(entry, calls, answer, at);
@@ -51,6 +52,16 @@ export function matchAnswers(
     if (failed && !failed.ok) throw failed.error;
     throw new MalformedAnswerError('the batch lacks an answer', at);
   });
+}
+
+/** The answers in a body; undefined if it is an error about the whole request. */
+function entriesOf(
+  calls: readonly WireCall[],
+  { body, status }: HttpAnswer,
+): readonly unknown[] | undefined {
+  if (Array.isArray(body)) return body as unknown[];
+  const isAnswer = calls.length === 1 && isRecord(body) && (status < 500 || !('error' in body));
+  return isAnswer ? [body] : undefined;
 }
 
 function resultOf(
@@ -153,6 +164,9 @@ const SMALLEST_AFTER_REFUSAL = 10;
 /** Smallest batch: the logs and the header that vouches for them. */
 const SMALLEST = 2;
 
+export const TAKES_NO_BATCHES =
+  'takes no batch requests, and logs can only be vouched for together with a header; use another endpoint';
+
 /** How many calls an endpoint accepts in one request, by its limit for batches and by its rate. */
 export class BatchSize {
   private limit = FIRST_LIMIT;
@@ -203,10 +217,7 @@ export class BatchSize {
     const named = error.limit !== undefined && error.limit < sent ? error.limit : undefined;
     const next = named ?? STEPS.find((step) => step < sent) ?? 1;
     if (next < SMALLEST) {
-      throw new RpcRefusedError(
-        'takes no batch requests, and logs can only be vouched for together with a header; use another endpoint',
-        { endpoint: this.endpoint },
-      );
+      throw new RpcRefusedError(TAKES_NO_BATCHES, { endpoint: this.endpoint });
     }
     this.limit = next;
   }

@@ -102,24 +102,6 @@ export function otherProvidersThan(endpoint: string, endpoints: readonly string[
   return endpoints.filter((name) => providerOf(name) !== provider);
 }
 
-export interface FigureByEndpoint<T> {
-  readonly figure: T;
-  readonly endpoint: string;
-}
-
-/** Asks for a figure and notes which endpoint gives it; undefined where none can. */
-export async function askFigure<T>(
-  ask: (options: { readonly saidBy: (endpoint: string) => void }) => Promise<T | undefined>,
-): Promise<FigureByEndpoint<T> | undefined> {
-  let endpoint = '';
-  const figure = await ask({
-    saidBy: (name) => {
-      endpoint = name;
-    },
-  });
-  return figure === undefined ? undefined : { figure, endpoint };
-}
-
 /** Asks another provider than that of `endpoint`; undefined where there is no other provider, or it has an outage. */
 export async function askOtherProvider<T>(
   endpoint: string,

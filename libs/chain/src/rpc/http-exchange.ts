@@ -136,9 +136,11 @@ export class HttpExchange {
     progress: Progress,
     signal: AbortSignal,
   ): Promise<string> {
+    // A single call is no batch, which some nodes do not answer.
+    const requests = calls.map((call) => ({ jsonrpc: '2.0', ...call }));
     const { statusCode, headers, body } = await this.options.post(this.url, {
       headers: this.headers,
-      body: JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call }))),
+      body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
       signal,
     });
     progress.status = statusCode;

@@ -16,10 +16,11 @@ import {
   RangeTooLargeError,
   RateLimitedError,
   RpcError,
+  RpcRefusedError,
   SizeRefusedError,
 } from '../errors/rpc.errors.js';
 import { type AnswerValidity } from './answer-validity.js';
-import { BatchResults } from './batch.js';
+import { BatchResults, TAKES_NO_BATCHES } from './batch.js';
 import { fastest } from './endpoint-health.js';
 import { type Reaction, reactionTo } from './reactions.js';
 import { type BatchAnswer, type RpcCall } from './rpc-call.js';
@@ -259,9 +260,17 @@ export class Question {
       if (!regardless) validity.require(endpoint, method);
     }
     if (!resends(reaction, attempt)) throw error;
-    if (await this.isSizeTheCause(endpoint, failure, signal)) {
-      this.done.add(endpoint);
-      throw new SizeRefusedError(error);
+    const isBroken = reaction.isBroken && calls.length > 1;
+    const asksForBatches = isBroken && endpoint.batchBroke();
+    const asksForSize = this.mayBeSize(endpoint, failure);
+    if (asksForBatches || asksForSize) {
+      const upTo = isBroken ? 'batches' : 'single calls';
+      const answers = await endpoint.probe(upTo, signal);
+      if (answers !== 'nothing' && answers !== upTo) throw this.refusesBatches(endpoint, calls);
+      if (answers === upTo && asksForSize) {
+        this.done.add(endpoint);
+        throw new SizeRefusedError(error);
+      }
     }
     const waitMs = Math.max(this.waitMs(endpoint, failure), endpoint.backoffMs(this.nowMs));
     const leaves =
@@ -301,6 +310,17 @@ export class Question {
     }
   }
 
+  /** Questions of this kind are asked at other endpoints for a while, since none can be answered without batches. */
+  private refusesBatches(endpoint: RpcEndpoint, calls: readonly RpcCall[]): RpcError {
+    const method = calls[0]?.method ?? '';
+    const { regardless, validity } = this.options;
+    const refused = new RpcRefusedError(TAKES_NO_BATCHES, { endpoint: endpoint.name });
+    this.note(endpoint, refused);
+    validity.leaveOut(endpoint.name, method, refused);
+    if (!regardless) validity.require(endpoint, method);
+    return refused;
+  }
+
   private excludes(endpoint: RpcEndpoint, { code, message }: ChainMismatchError): void {
     endpoint.exclude(this.nowMs);
     this.context.observer.warning({ endpoint: endpoint.name, code, message });
@@ -313,14 +333,10 @@ export class Question {
   }
 
   /**
-   * Whether the size of the range is the cause, whatever the failure says: the same range failed repeatedly, while the
-   * endpoint answers a request without a range.
+   * Whether the size of the range may be the cause, whatever the failure says: the same range failed repeatedly. It is,
+   * if the endpoint answers a request without a range.
    */
-  private async isSizeTheCause(
-    endpoint: RpcEndpoint,
-    { error, calls }: RequestFailure,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  private mayBeSize(endpoint: RpcEndpoint, { error, calls }: RequestFailure): boolean {
     const isLimit = error instanceof RateLimitedError;
     if (!(error.sizeMayExplain || isLimit) || !growsWithRange(calls[0]?.method ?? '')) return false;
     const key = `${endpoint.name} ${JSON.stringify(calls[0])}`;
@@ -329,7 +345,7 @@ export class Question {
     const weight = isByChance ? 0.5 : 1;
     const count = (this.sizeFailures.get(key) ?? 0) + weight;
     this.sizeFailures.set(key, count);
-    return count % SIZE_FAILURES === 0 && (await endpoint.isAlive(signal));
+    return count % SIZE_FAILURES === 0;
   }
 
   /** The wait that the endpoint asked for, or else a backoff. */

@@ -23,10 +23,10 @@ const refused = (rpcCode: number, sizeMayExplain = false): RpcRefusedError =>
   new RpcRefusedError('refused', { ...at, rpcCode, sizeMayExplain });
 
 const CASES: readonly (readonly [string, RpcError, string])[] = [
-  ['a reset', new TransportError('reset', at), 'while patient'],
+  ['a reset', new TransportError('reset', at), 'while patient, broken'],
   ['HTTP 503', new OverloadedError('HTTP 503', at), 'while patient'],
   ['a rate limit', new RateLimitedError('slow', at), 'while patient'],
-  ['a timeout', new RpcTimeoutError('late', at), 'while patient, leaves'],
+  ['a timeout', new RpcTimeoutError('late', at), 'while patient, leaves, broken'],
   ['a refused connection', new UnreachableError('refused', at), 'while patient, leaves'],
   ['a status on a range', refused(403, true), 'while patient, leaves'],
   ['a status', refused(402), 'once, leaves'],
@@ -44,12 +44,13 @@ const CASES: readonly (readonly [string, RpcError, string])[] = [
 
 describe('what a question does after', () => {
   it.each(CASES)('%s', (_, error, expected) => {
-    const { resend, leaves, reask, setsAside } = reactionTo(error);
+    const { resend, leaves, reask, isBroken, setsAside } = reactionTo(error);
     const aside = setsAside === 'always' ? ['aside'] : [`aside ${setsAside}`];
     const said = [
       resend,
       ...(leaves ? ['leaves'] : []),
       ...(reask ? ['reask'] : []),
+      ...(isBroken ? ['broken'] : []),
       ...(setsAside === 'never' ? [] : aside),
     ];
     expect(said.join(', ')).toBe(expected);

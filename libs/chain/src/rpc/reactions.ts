@@ -5,6 +5,7 @@ import {
   LogsWithheldError,
   MalformedAnswerError,
   NodeBehindError,
+  OverloadedError,
   RateLimitedError,
   type RpcError,
   RpcRefusedError,
@@ -20,11 +21,19 @@ export interface Reaction {
   readonly leaves: boolean;
   /** The endpoint is asked the whole question again, a few times. */
   readonly reask: boolean;
+  /** The request broke, or was not answered. */
+  readonly isBroken: boolean;
   /** When a failed question sets the endpoint aside. */
   readonly setsAside: 'always' | 'if there is another' | 'never';
 }
 
-const REFUSED: Reaction = { resend: 'never', leaves: false, reask: false, setsAside: 'never' };
+const REFUSED: Reaction = {
+  resend: 'never',
+  leaves: false,
+  reask: false,
+  isBroken: false,
+  setsAside: 'never',
+};
 const NO_ANSWER: Reaction = { ...REFUSED, resend: 'while patient' };
 const CHANGES_SOON: Reaction = { ...REFUSED, reask: true, setsAside: 'always' };
 
@@ -37,7 +46,11 @@ interface Row {
 const ROWS: readonly Row[] = [
   { is: (error) => error instanceof EndpointLeftOutError, reaction: REFUSED },
   {
-    is: (error) => error instanceof RpcTimeoutError || error instanceof UnreachableError,
+    is: (error) => error instanceof RpcTimeoutError,
+    reaction: { ...NO_ANSWER, leaves: true, isBroken: true },
+  },
+  {
+    is: (error) => error instanceof UnreachableError,
     reaction: { ...NO_ANSWER, leaves: true },
   },
   {
@@ -47,8 +60,12 @@ const ROWS: readonly Row[] = [
   // Some gateways send 402 or 403 now and then: one more request shows whether it is for good.
   { is: isRefusedByStatus, reaction: { ...REFUSED, resend: 'once', leaves: true } },
   {
+    is: (error) => error instanceof TransportError && !(error instanceof OverloadedError),
+    reaction: { ...NO_ANSWER, isBroken: true },
+  },
+  {
     is: (error) =>
-      error instanceof TransportError ||
+      error instanceof OverloadedError ||
       error instanceof RateLimitedError ||
       (error instanceof RpcRefusedError && error.sizeMayExplain),
     reaction: NO_ANSWER,

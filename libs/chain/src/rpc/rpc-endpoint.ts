@@ -3,7 +3,13 @@
  * (`question.ts`) decides what is asked again.
  */
 import { inChildSpan, type OpenSpan } from '#libs/platform';
-import { isTransient, RateLimitedError, RpcError } from '../errors/rpc.errors.js';
+import {
+  BatchTooLargeError,
+  type ExecutionRevertedError,
+  isTransient,
+  RateLimitedError,
+  RpcError,
+} from '../errors/rpc.errors.js';
 import { BatchSize, matchAnswers } from './batch.js';
 import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
@@ -17,7 +23,7 @@ import {
   Rate,
 } from './rate.js';
 import { type PoolTime } from './pool-time.js';
-import { isClosed } from './reactions.js';
+import { isClosed, reactionTo } from './reactions.js';
 import { RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
 import {
@@ -45,6 +51,9 @@ const EXCLUDED_MS = 600_000;
 /** Failures in a row, of any requests, after which the endpoint is set aside. */
 const MOST_IN_A_ROW = 5;
 
+/** Batches in a row that break, after which a single call and the smallest batch are tried. */
+const BROKEN_BATCHES = 3;
+
 export class RpcEndpoint {
   readonly name: string;
   readonly health: EndpointHealth;
@@ -60,6 +69,9 @@ export class RpcEndpoint {
   private readonly gate: RequestGate;
   private resting = 0;
   private inARow = 0;
+  /** Batches in a row that broke or were not answered. */
+  private brokenBatches = 0;
+  private refusesBatches = false;
   private fault: RpcError | undefined;
   /** The newest rate-limit error, of a request or of a call in one. */
   private refusal: RpcError | undefined;
@@ -133,6 +145,7 @@ export class RpcEndpoint {
     try {
       const answer = await this.send(calls, signal);
       outcome = outcomeOfAnswer(calls, answer.results);
+      if (calls.length > 1) [this.brokenBatches, this.refusesBatches] = [0, false];
       return answer;
     } catch (error) {
       outcome = outcomeOfFailure(error);
@@ -152,24 +165,55 @@ export class RpcEndpoint {
     }
   }
 
-  /** Whether the endpoint answers a request without a range. */
-  async isAlive(signal: AbortSignal): Promise<boolean> {
+  /** Counts a batch that broke. @returns whether it is time to ask what the endpoint answers */
+  batchBroke(): boolean {
+    this.brokenBatches++;
+    return this.refusesBatches || this.brokenBatches % BROKEN_BATCHES === 0;
+  }
+
+  /** What the endpoint answers now: nothing, single calls without a range, or also the smallest batch of them. */
+  async probe(
+    upTo: 'single calls' | 'batches',
+    signal: AbortSignal,
+  ): Promise<'nothing' | 'single calls' | 'batches'> {
+    const call = { method: 'eth_chainId', params: [] };
+    if ((await this.probed([call], signal)) !== undefined) return 'nothing';
+    if (upTo === 'single calls') return 'single calls';
+    const error = await this.probed([call, call], signal);
+    const isBroken =
+      error instanceof BatchTooLargeError ||
+      (error instanceof RpcError && reactionTo(error).isBroken);
+    this.refusesBatches = isBroken;
+    return this.refusesBatches ? 'single calls' : 'batches';
+  }
+
+  /** The error of a request that does not count for the health, since others may fail all the same. */
+  private async probed(
+    calls: readonly RpcCall[],
+    signal: AbortSignal,
+  ): Promise<RpcError | ExecutionRevertedError | undefined> {
     try {
-      const [result] = (await this.send([{ method: 'eth_chainId', params: [] }], signal)).results;
-      return result?.ok === true;
+      const { results } = await this.send(calls, signal, true);
+      return results.flatMap((result) => (result.ok ? [] : [result.error]))[0];
     } catch (error) {
-      if (error instanceof RpcError) return false;
+      if (error instanceof RpcError) return error;
       throw error;
     }
   }
 
-  private send(calls: readonly RpcCall[], signal: AbortSignal): Promise<BatchAnswer> {
-    return inChildSpan(rpcSpan(this.name, calls), (span) => this.sendNow(calls, signal, span));
+  private send(
+    calls: readonly RpcCall[],
+    signal: AbortSignal,
+    isProbe = false,
+  ): Promise<BatchAnswer> {
+    return inChildSpan(rpcSpan(this.name, calls), (span) =>
+      this.sendNow(calls, { signal, isProbe }, span),
+    );
   }
 
   private async sendNow(
     calls: readonly RpcCall[],
-    signal: AbortSignal,
+    { signal, isProbe }: { readonly signal: AbortSignal; readonly isProbe: boolean },
     span: OpenSpan,
   ): Promise<BatchAnswer> {
     const started = performance.now();
@@ -190,12 +234,12 @@ export class RpcEndpoint {
       results = matchAnswers(wire, answer, this.url);
       failure = failureOf(results);
       if (failure !== undefined) outcome = outcomeOf(failure);
-      this.note(undefined, performance.now() - started);
+      if (!isProbe) this.note(undefined, performance.now() - started);
       return { results, bytes };
     } catch (error) {
       outcome = outcomeOf(error);
       failure = error;
-      if (error instanceof RpcError) this.note(error, performance.now() - started);
+      if (error instanceof RpcError && !isProbe) this.note(error, performance.now() - started);
       throw error;
     } finally {
       if (failure instanceof RateLimitedError) this.refusal = failure;

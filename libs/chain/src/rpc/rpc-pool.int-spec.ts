@@ -8,6 +8,7 @@ import {
   MalformedAnswerError,
   RangeTooLargeError,
 } from '../errors/rpc.errors.js';
+import { type PostBody, postOverHttp } from './http-exchange.js';
 import { ask, CHAIN_ID, echo, KEY, LOGS, PoolBench } from './pool-bench.support-spec.js';
 import { valueOf } from './rpc-call.js';
 import { type RpcPool } from './rpc-pool.js';
@@ -146,6 +147,37 @@ describe('RpcPool', () => {
       /takes no batch requests/,
     );
   });
+
+  it('sends a single call as no batch', async () => {
+    const bodies: unknown[] = [];
+    const post: PostBody = (url, asked) => {
+      bodies.push(JSON.parse(asked.body));
+      return postOverHttp()(url, asked);
+    };
+    await ask(bench.pool({ nodes: 1, post }), [echo(1)]);
+    expect(bodies).toEqual([expect.objectContaining(echo(1))]);
+  });
+
+  it.each(['reset', 'never-answers'] as const)(
+    'leaves out an endpoint whose batches meet %s, after a few of them',
+    async (kind) => {
+      bench.first.fault = { kind, when: (calls) => calls.length > 1 };
+      const alone = bench.pool({ nodes: 1, timeoutMs: 100 });
+      await expect(ask(alone, [LOGS, echo(1)])).rejects.toThrow(/takes no batch requests/);
+      expect((await ask(alone, [echo(2)])).answer.results.map(valueOf)).toEqual([2]);
+
+      const pool = bench.pool({ timeoutMs: 100 });
+      bench.first.requests.length = 0;
+      for (let question = 0; question < 60; question++) {
+        await ask(pool, [LOGS, echo(question)]);
+        await ask(pool, [CHAIN_ID]);
+        bench.clock.advance(5_000);
+      }
+      const batches = bench.first.requests.filter(({ calls }) => calls.length > 1);
+      expect(bench.warnings.map(({ code }) => code)).toContain('RPC_ENDPOINT_LEFT_OUT');
+      expect(batches.length).toBeLessThan(9);
+    },
+  );
 
   it('has patience again after each answer, with one endpoint', async () => {
     let request = 0;

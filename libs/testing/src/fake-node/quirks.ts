@@ -70,6 +70,10 @@ function blocksIn({ params }: NodeCall): readonly [number, number] {
   return [Number(fromBlock), Number(toBlock)];
 }
 
+function isBatch(calls: readonly NodeCall[]): boolean {
+  return calls.length > 1;
+}
+
 function isWide(call: NodeCall): boolean {
   if (call.method !== 'eth_getLogs') return false;
   const [from, to] = blocksIn(call);
@@ -294,6 +298,18 @@ export const QUIRKS: readonly Quirk[] = [
     source: 'axios/axios#3181, oven-sh/bun#31521; RFC 9110, 8.4.1',
     faults: () => [{ kind: 'coded', coding }],
   })),
+  {
+    name: 'batches are reset, single requests are answered',
+    source: 'category-labs/monad-bft#643, Alethio/memento#16 (another form of the failure)',
+    faults: () => [{ kind: 'reset', when: isBatch }],
+    alone: /127\.0\.0\.1:\d+#1: takes no batch requests/,
+  },
+  {
+    name: 'batches are never answered, single requests are',
+    source: 'equilibriumco/pathfinder#2789',
+    faults: () => [{ kind: 'never-answers', when: isBatch }],
+    alone: /127\.0\.0\.1:\d+#1: takes no batch requests/,
+  },
   ...[402, 403].map((status): Quirk => ({
     name: `every sixth request is answered with ${status}`,
     source: 'graphprotocol/graph-node#3269, ApeWorX/web3.py#3091',

@@ -56,16 +56,25 @@ export class SimulatedProvider {
   }
 
   post({ body, signal }: Parameters<PostBody>[1]): Promise<Posted> {
-    const calls = JSON.parse(body) as Call[];
+    const asked = JSON.parse(body) as Call | Call[];
+    const calls = Array.isArray(asked) ? asked : [asked];
+    const ok = (answers: readonly Answer[]): Posted => {
+      const list = answers.map((answer) => ({ jsonrpc: '2.0', ...answer }));
+      return posted(200, JSON.stringify(Array.isArray(asked) ? list : list[0]));
+    };
     const { name } = this.traits;
     return this.scheduler.call({
       name: `asks ${name} ${textOf(calls)}`,
-      ends: this.ends(calls),
+      ends: this.ends(calls, ok),
       signal,
     });
   }
 
-  private ends(calls: readonly Call[]): [CallEnd<Posted>, ...CallEnd<Posted>[]] {
+  /** @param ok makes the body of answers */
+  private ends(
+    calls: readonly Call[],
+    ok: (answers: readonly Answer[]) => Posted,
+  ): [CallEnd<Posted>, ...CallEnd<Posted>[]] {
     const { lies, faultsPerMille } = this.traits;
     const answers: CallEnd<Posted> = {
       name: 'answers',
@@ -188,10 +197,6 @@ function askedRange(calls: readonly Call[]): { from: number; to: number } {
 
 function posted(statusCode: number, text: string, headers: Record<string, string> = {}): Posted {
   return { statusCode, headers, body: bytesOf(text) };
-}
-
-function ok(answers: readonly Answer[]): Posted {
-  return posted(200, JSON.stringify(answers.map((answer) => ({ jsonrpc: '2.0', ...answer }))));
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await

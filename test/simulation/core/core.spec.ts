@@ -4,7 +4,7 @@ import { requireNoFailure, runOnce, seedsFrom } from '../kernel/index.js';
 import { coreSimulation } from './core.simulation.js';
 import { NOTABLE_SEEDS } from './notable-seeds.js';
 
-const SEEDS = 3000;
+const SEEDS = 5000;
 const LIMIT_MS = 900_000;
 
 describe('the core in simulated worlds', () => {

@@ -4,8 +4,10 @@
  * the faults with the seed and the time that found them.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { FaultBench } from './planted-faults.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -25,6 +27,12 @@ const all = readdirSync(FAULTS).flatMap((simulation) =>
 
 const faults =
   process.env['PLANTED_FAULTS'] === 'all' ? all : all.filter(({ name }) => SAMPLE.includes(name));
+
+it.each(all)('the patch of $name applies', async ({ patch }) => {
+  await expect(
+    promisify(execFile)('git', ['apply', '--check', patch], { cwd: ROOT }),
+  ).resolves.toBeDefined();
+});
 
 describe('planted faults', () => {
   const table: string[][] = [['simulation', 'fault', 'seed', 'seconds', 'deviation']];

@@ -17,7 +17,8 @@ export const PACE = {
   timerWeight: 0,
 };
 const SLOW_PER_MILLE = 20;
-const MOST_CALM_STEPS = 6_000;
+/** Enough for the seven days in which a revert is tried again. */
+const MOST_CALM_STEPS = 10_000;
 /** Times that the operator looks at what is left, a quarter of an hour apart. */
 const LOOKS = 40;
 const LOOK_EVERY_MS = 900_000;

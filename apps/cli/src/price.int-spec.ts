@@ -42,7 +42,7 @@ describe('price show', () => {
   it('says what is held, why, and what to do', async () => {
     await hold('0.00015');
     const { out } = await bench.run('price', 'show');
-    expect(out).toMatch(/^because +it differs from the one before by more than PRICE_MAX_CHANGE$/m);
+    expect(out).toMatch(/^because +it differs from the one before by more than a fifth$/m);
     expect(out).toMatch(/^before +0\.15 USD$/m);
     expect(out).toMatch(/^now +0\.00015 USD \(-99\.9 %\) by http:x$/m);
     expect(out).toContain('price accept 0.00015');

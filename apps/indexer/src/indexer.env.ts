@@ -21,8 +21,8 @@ import { STAKE_VERIFICATION_SETTING, type VerificationSetting } from '#libs/chai
 import { type IndexPart } from '#libs/db';
 import { type Address, type Decimal } from '#libs/domain';
 import {
+  MAX_CHANGE,
   PRICE_BOUNDS_SETTING,
-  PRICE_MAX_CHANGE_SETTING,
   PRICE_SOURCE_SETTING,
   type PriceBounds,
   type PriceSource,
@@ -105,8 +105,7 @@ export class IndexerSettings extends ServiceSettings {
   @Setting(PRICE_BOUNDS_SETTING)
   readonly priceBoundsUsd?: PriceBounds;
 
-  @Setting(PRICE_MAX_CHANGE_SETTING)
-  readonly priceMaxChange!: Decimal;
+  readonly priceMaxChange: Decimal = MAX_CHANGE;
 
   @Setting({ description: 'The port of health and metrics.', default: '3001', min: 0, max: 65_535 })
   readonly indexerPort!: number;

@@ -23,11 +23,10 @@ import {
   VOUCHER_SIGNER_KEY_SETTING,
   VOUCHER_TTL_SETTING,
 } from '#libs/config';
-import { type Address, type Decimal } from '#libs/domain';
+import { type Address } from '#libs/domain';
 import {
   parsePriceSources,
   PRICE_BOUNDS_SETTING,
-  PRICE_MAX_CHANGE_SETTING,
   type PriceBounds,
   type PriceSource,
 } from '#libs/price';
@@ -76,9 +75,6 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting(PRICE_BOUNDS_SETTING)
   readonly priceBoundsUsd?: PriceBounds;
-
-  @Setting(PRICE_MAX_CHANGE_SETTING)
-  readonly priceMaxChange!: Decimal;
 
   @Setting({ ...VAULT_CONTRACT_SETTING, optional: true })
   readonly vaultContract?: Address;

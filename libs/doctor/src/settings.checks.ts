@@ -7,7 +7,7 @@ import {
   refuseSharedEvidenceKey,
 } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { looseLimits } from '#libs/price';
+import { fixedPrice } from '#libs/price';
 import { type Answer, type Check, check, fault, notChecked, ok, table, warning } from './checks.js';
 import { type DoctorSettings, type ReadDoctorSettings } from './doctor.settings.js';
 
@@ -64,7 +64,7 @@ function developmentSettings(settings: DoctorSettings): Answer | readonly Answer
     localPages(settings.siweDomains ?? []),
     privatePartners(settings.allowPrivatePartners),
     ...publishedKeys(settings),
-    ...looseLimits(settings),
+    fixedPrice(settings.priceSource),
   ].filter(({ isGiven }) => isGiven);
   if (refused.length === 0) return ok('nothing is set that is meant for development');
   return refused.map(({ variable, why }) =>

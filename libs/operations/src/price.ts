@@ -24,8 +24,8 @@ export const HELD_BECAUSE: Readonly<Record<string, string>> = {
   first: 'it is the first price, and PRICE_BOUNDS_USD is not set',
   'below-minimum': 'it is below the lowest price of PRICE_BOUNDS_USD',
   'above-maximum': 'it is above the highest price of PRICE_BOUNDS_USD',
-  jump: 'it differs from the one before by more than PRICE_MAX_CHANGE',
-  drift: 'it differs from one of the last hour by more than twice PRICE_MAX_CHANGE',
+  jump: 'it differs from the one before by more than a fifth',
+  drift: 'it differs from one of the last hour by more than two fifths',
 };
 
 export interface ShownPrice {

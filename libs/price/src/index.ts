@@ -1,6 +1,7 @@
 export {
   boundsBreach,
   type HoldReason,
+  MAX_CHANGE,
   maxChangePerHour,
   type PriceBounds,
   type PriceLimits,

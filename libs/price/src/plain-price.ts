@@ -1,5 +1,5 @@
 /** Prices as exact decimals: their notation, and the distance between two of them. */
-import { type Decimal, parseDecimal } from '#libs/domain';
+import { type Decimal } from '#libs/domain';
 
 export type PlainPrice =
   | { readonly price: string; readonly refused?: undefined }
@@ -49,14 +49,6 @@ export function isWithinShare(price: Decimal, base: Decimal, share: Decimal): bo
 export function meanPrice(a: Decimal, b: Decimal): Decimal {
   const [left, right] = aligned(a, b);
   return { digits: (left + right) * 5n, scale: Math.max(a.scale, b.scale) + 1 };
-}
-
-/** Parses a setting that is a share: 0.05 is a twentieth. @throws Error that says what is expected */
-export function parseShare(text: string): Decimal {
-  if (!/^\d{1,3}(?:\.\d{1,9})?$/.test(text) || /^[0.]+$/.test(text)) {
-    throw new Error('must be a share above 0, such as 0.05');
-  }
-  return parseDecimal(text);
 }
 
 function aligned(a: Decimal, b: Decimal): [bigint, bigint] {

@@ -7,7 +7,7 @@ import { holdReason, type PriceLimits } from './price-limits.js';
 const d = parseDecimal;
 const LIMITS: PriceLimits = {
   maxChange: d('0.2'),
-  acceptsFirstPrice: false,
+  isOwn: false,
 };
 const BOUNDED = { ...LIMITS, bounds: { min: d('0.1'), max: d('1') } };
 
@@ -43,7 +43,13 @@ describe('holdReason', () => {
     ['a drift up', '0.21', [{ before: '0.19', highest: '0.19', lowest: '0.149' }, LIMITS], 'drift'],
     ['an hour to the limit', '0.21', [{ before: '0.19', lowest: '0.15' }, LIMITS], undefined],
     ['the first of all', '0.15', [{}, LIMITS], 'first'],
-    ['the first of all, own', '0.15', [{}, { ...LIMITS, acceptsFirstPrice: true }], undefined],
+    ['the first of all, own', '0.15', [{}, { ...LIMITS, isOwn: true }], undefined],
+    [
+      'far from the one before, own',
+      '15',
+      [{ before: '0.15' }, { ...LIMITS, isOwn: true }],
+      undefined,
+    ],
     ['the first of all within the bounds', '0.15', [{}, BOUNDED], undefined],
     ['the first of all below', '0.00015', [{}, BOUNDED], 'below-minimum'],
     ['the minimum', '0.1', [{ before: '0.11' }, BOUNDED], undefined],

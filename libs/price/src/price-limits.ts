@@ -11,10 +11,10 @@ export interface PriceBounds {
 
 export interface PriceLimits {
   readonly bounds?: PriceBounds | undefined;
-  /** PRICE_MAX_CHANGE: the largest change from the previous price, as a share of it (0.2 is a fifth). */
+  /** The largest change from the previous price, as a share of it. */
   readonly maxChange: Decimal;
-  /** Whether the first price of all needs no operator, because it is the operator's own figure. */
-  readonly acceptsFirstPrice: boolean;
+  /** Whether the price is the operator's own figure, which only the bounds hold. */
+  readonly isOwn: boolean;
 }
 
 /** The prices that a new price is compared with. */
@@ -51,6 +51,9 @@ export function boundsBreach(
   return isBeyond(1, bounds.max) ? 'above-maximum' : undefined;
 }
 
+/** A fifth. From a half on, the change of an hour, twice as much, would let a price fall by any share. */
+export const MAX_CHANGE = parseDecimal('0.2');
+
 /** The largest change from each price of the last hour: twice that from the previous price. */
 export function maxChangePerHour({ maxChange }: PriceLimits): Decimal {
   return { ...maxChange, digits: maxChange.digits * 2n };
@@ -64,9 +67,8 @@ export function holdReason(
 ): HoldReason | undefined {
   const outside = boundsBreach(price, limits.bounds, accepted);
   if (outside !== undefined) return outside;
-  if (before === undefined) {
-    return limits.bounds !== undefined || limits.acceptsFirstPrice ? undefined : 'first';
-  }
+  if (limits.isOwn) return undefined;
+  if (before === undefined) return limits.bounds === undefined ? 'first' : undefined;
   if (!isWithinShare(price, before, limits.maxChange)) return 'jump';
   const perHour = maxChangePerHour(limits);
   const drifts = [lowest, highest].some(

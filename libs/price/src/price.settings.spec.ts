@@ -1,27 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
-import { parseShare } from './plain-price.js';
-import { looseLimits, PRICE_BOUNDS_SETTING } from './price.settings.js';
+import { fixedPrice, PRICE_BOUNDS_SETTING } from './price.settings.js';
 import { parsePriceSources } from './price-source.js';
 
-const given = (settings: Parameters<typeof looseLimits>[0]): string[] =>
-  looseLimits(settings)
-    .filter(({ isGiven }) => isGiven)
-    .map(({ variable }) => variable);
-
-describe('looseLimits', () => {
-  it('are a change of a half or more, which limits no fall within an hour', () => {
-    for (const share of ['0.5', '0.50', '1', '999']) {
-      expect(given({ priceMaxChange: parseShare(share) })).toEqual(['PRICE_MAX_CHANGE']);
-    }
-    for (const share of ['0.499999999', '0.2']) {
-      expect(given({ priceMaxChange: parseShare(share) })).toEqual([]);
-    }
-  });
-
-  it('are a fixed price among the sources', () => {
-    expect(given({ priceSource: parsePriceSources('fixed:0.15') })).toEqual(['PRICE_SOURCE']);
-    expect(given({ priceSource: [] })).toEqual([]);
+describe('fixedPrice', () => {
+  it('is given if a fixed price is among the sources', () => {
+    expect(fixedPrice(parsePriceSources('fixed:0.15')).isGiven).toBe(true);
+    expect(fixedPrice([]).isGiven).toBe(false);
   });
 });
 

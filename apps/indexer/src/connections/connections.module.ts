@@ -13,7 +13,7 @@ import {
 import { developmentChain, refuseDevelopment, sessionUrl } from '#libs/config';
 import { Database, LeaderLock, leaderLockOf, openOwnDatabase, StakeSetStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
-import { looseLimits } from '#libs/price';
+import { fixedPrice } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
 import { IndexStatus } from '../follow/index-status.js';
 import {
@@ -115,7 +115,7 @@ async function openDatabase(
 ): Promise<Database> {
   refuseDevelopment(settings.nodeEnv, [
     developmentChain(settings.chainId),
-    ...looseLimits(settings),
+    fixedPrice(settings.priceSource),
   ]);
   const database = await openOwnDatabase(
     { program: 'indexer', nodeEnv: settings.nodeEnv, logger },

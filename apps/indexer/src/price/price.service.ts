@@ -58,7 +58,7 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     this.limits = {
       bounds: settings.priceBoundsUsd,
       maxChange: settings.priceMaxChange,
-      acceptsFirstPrice: sources.every(({ kind }) => kind === 'fixed'),
+      isOwn: sources.every(({ kind }) => kind === 'fixed'),
     };
   }
 

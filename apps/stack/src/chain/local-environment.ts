@@ -44,14 +44,13 @@ const LOCAL_PRICE_USD = '0.15';
 
 /**
  * A fixed price, and the bounds that keep the redemption service from quoting a price far from it, even if
- * the database has one. A share of 999 never holds a price that the developer changes between two starts.
+ * the database has one.
  * @param source PRICE_SOURCE of the developer. Bounds are for the fixed price alone, since that of another is not known
  */
 export function priceVariables(source: string = `fixed:${LOCAL_PRICE_USD}`): Variables {
   const usd = Number(/^fixed:(\d+(?:\.\d+)?)$/.exec(source)?.[1]);
   return {
     PRICE_SOURCE: source,
-    PRICE_MAX_CHANGE: '999',
     ...(usd > 0 && { PRICE_BOUNDS_USD: `${usd / 10}..${usd * 10}` }),
   };
 }

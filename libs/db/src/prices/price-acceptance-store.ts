@@ -52,7 +52,7 @@ export class PriceAcceptanceStore {
 
   /**
    * Accepts a price and writes an audit row. The hold ends with the next reading that differs from this price by
-   * PRICE_MAX_CHANGE at most; any other reading is held again.
+   * a fifth at most; any other reading is held again.
    * @param usd a plain decimal above 0
    * @throws PriceNotHeldError; PriceMovedError where the price that is held now is not near `usd`. Nothing is
    * written in these cases.

@@ -104,7 +104,7 @@ export interface HeldReading {
   readonly price: Price;
   readonly reason: string;
   readonly beforeUsd: string | undefined;
-  /** PRICE_MAX_CHANGE as a text. */
+  /** The largest change that was allowed, as a share in decimals. */
   readonly maxChange: string;
   /** True where the previous hold was accepted and this reading starts another hold. */
   readonly isAnew: boolean;

@@ -16,7 +16,7 @@ export interface PriceHold {
   readonly beforeUsd: string | undefined;
   /** The newest reading, which changes during the hold. */
   readonly price: Price;
-  /** PRICE_MAX_CHANGE of the indexer. */
+  /** The largest change that was allowed, as a share. */
   readonly maxChange: string;
   /** An operator has accepted a price since the hold began. The next reading near this price ends the hold. */
   readonly isAccepted: boolean;

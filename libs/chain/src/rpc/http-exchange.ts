@@ -12,6 +12,7 @@ import { growsWithRange, retryAfterMs } from '../errors/classify-rpc-error.js';
 import { basicCredentials, redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
 import { type EndpointUrl } from './endpoint-urls.js';
+import { KeptBuffers } from './kept-buffers.js';
 import {
   MalformedAnswerError,
   OverloadedError,
@@ -86,6 +87,7 @@ export function postOverHttp(): PostBody {
 export class HttpExchange {
   private readonly url: string;
   private readonly headers: Readonly<Record<string, string>>;
+  private readonly buffers = new KeptBuffers();
 
   constructor(
     private readonly at: EndpointUrl,
@@ -147,13 +149,10 @@ export class HttpExchange {
     const retryAfter = headers['retry-after'];
     const header = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
     progress.retryAfterMs = retryAfterMs(header, this.options.time.wallMs());
-    const chunks: Buffer[] = [];
-    for await (const chunk of decoded(body, headers['content-encoding'])) {
-      progress.bytes += chunk.byteLength;
-      if (progress.bytes > this.options.maxResponseBytes) throw new BodyTooLarge();
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks, progress.bytes).toString('utf8');
+    return this.buffers.textOf(decoded(body, headers['content-encoding']), (bytes) => {
+      progress.bytes = bytes;
+      if (bytes > this.options.maxResponseBytes) throw new BodyTooLarge();
+    });
   }
 
   private failure(error: unknown, progress: Progress, calls: readonly WireCall[]): RpcError {

@@ -13,14 +13,9 @@ const END = '<!-- End of what is made. -->';
 
 const { paths, components, info } = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
 
-/** @param {string} text */
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-/** @param {string[]} head @param {string[][]} rows */
-function table(head, rows) {
-  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
+/** @param {[name: string, text: string][]} rows */
+const list = (rows) =>
+  rows.map(([name, text]) => (text === '' ? `- ${name}` : `- ${name}: ${text}`)).join('\n');
 
 /** The name at the end of a `$ref`. */
 const nameOf = ($ref) => $ref.split('/').at(-1);
@@ -49,134 +44,140 @@ function limitsOf({ minimum, maximum, exclusiveMinimum, minItems, maxItems, patt
 const about = (schema, description = schema.description ?? '') =>
   [description, limitsOf(schema)].filter(Boolean).join(' ');
 
-const parameterRows = ({ parameters }) =>
-  parameters.map(({ in: place, name, required, schema, description }) => [
-    `\`${name}\`${place === 'header' ? ' (header)' : ''}`,
-    required ? 'yes' : 'no',
-    typeOf(schema),
-    about(schema, description),
-  ]);
+/** A name that may be absent has `?` behind it. */
+const nameOfField = (name, isRequired) => `\`${name}\`${isRequired ? '' : ' ?'}`;
 
-const answerRows = ({ responses }) =>
-  Object.entries(responses).map(([status, { description, content }]) => {
-    const [[type, { schema }] = ['none', { schema: {} }]] = Object.entries(content ?? {});
-    if (type !== 'application/json') return [status, type, description];
-    const code = schema.properties?.code?.enum?.map((value) => `\`${value}\``).join(', ');
-    return [status, code ?? typeOf(schema), description];
+const operations = Object.values(paths).flatMap(Object.values);
+const keyed = operations.filter(({ security }) => security?.length !== 0);
+
+/** Each part of an operation: a name, and what is said of it. */
+const parametersOf = ({ parameters = [] }) =>
+  parameters.map(({ in: place, name, required, schema, description }) => ({
+    name: nameOfField(name, required),
+    text: about(schema, description),
+    kind: place === 'header' ? 'header' : typeOf(schema),
+  }));
+
+const answersOf = ({ responses }) =>
+  Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
+    const [[type, { schema }] = ['no body', { schema: {} }]] = Object.entries(content);
+    const codes = schema.properties?.code?.enum;
+    if (codes) return codes.map((code) => errorOf(status, code, description));
+    const body = type === 'application/json' ? typeOf(schema) : type;
+    return [{ name: `${status}, ${body}`, text: description, isSuccess: true }];
   });
 
-/** The headers with the statuses that carry each; most headers are on all statuses. */
-function headerRows({ responses }) {
-  const seen = new Map();
-  for (const [status, { headers: given }] of Object.entries(responses)) {
-    for (const [name, header] of Object.entries(given)) {
-      const known = seen.get(name) ?? { header, statuses: [] };
-      known.statuses.push(status);
-      seen.set(name, known);
-    }
-  }
-  const all = Object.keys(responses).length;
-  return [...seen].map(([name, { header, statuses }]) => [
-    `\`${name}\``,
-    statuses.length === all ? 'all' : statuses.join(', '),
-    header.description,
-  ]);
+/** The description of several codes names each that it tells of: `A: … B: …`. */
+function errorOf(status, code, description) {
+  const [first, ...named] = description.split(/ ?\b([A-Z_]{5,}): /);
+  const at = named.indexOf(code);
+  const text = at === -1 ? first : named[at + 1];
+  return { name: `${status} \`${code}\``, text: text.charAt(0).toUpperCase() + text.slice(1) };
 }
 
-const TABLES = [
-  ['**Parameters**', ['parameter', 'required', 'type', ''], parameterRows],
-  ['**Answers**', ['status', 'body, or `code` of the error', 'when'], answerRows],
-  ['**Headers of the answers**', ['header', 'on', ''], headerRows],
+const headersOf = ({ responses }) => {
+  const seen = new Map();
+  for (const { headers = {} } of Object.values(responses))
+    for (const [name, { description }] of Object.entries(headers))
+      if (!seen.has(name)) seen.set(name, { name: `\`${name}\``, text: description });
+  return [...seen.values()];
+};
+
+const PARTS = [
+  ['Parameters', parametersOf],
+  ['Errors', (operation) => answersOf(operation).filter(({ isSuccess }) => !isSuccess)],
+  ['Headers of the answers', headersOf],
 ];
 
-const keyed = Object.values(paths)
-  .flatMap(Object.values)
-  .filter(({ security }) => security?.length !== 0);
-
-/**
- * The rows that stand once, before the requests: of each parameter, status and header that every request with a key
- * has, the row that at least half of them have.
- */
-function sharedRows(rowsOf) {
-  const all = keyed.flatMap(rowsOf).map(String);
-  const names = (operation) => rowsOf(operation).map(([name]) => name);
-  return distinctRows(rowsOf).filter(
-    (row) =>
-      keyed.every((operation) => names(operation).includes(row[0])) &&
-      all.filter((text) => text === String(row)).length * 2 >= keyed.length,
-  );
+/** By name what is said most often: this stands once, before the requests. */
+function glossaryOf(partsOf) {
+  const all = operations.flatMap(partsOf);
+  const countOf = ({ name, text }) =>
+    all.filter((one) => one.name === name && one.text === text).length;
+  const most = new Map();
+  for (const part of all)
+    if (countOf(part) > countOf(most.get(part.name) ?? {})) most.set(part.name, part);
+  return [...most.values()].toSorted((one, other) => byStatus(one) - byStatus(other));
 }
 
-/** Each row of the requests with a key once. */
-function distinctRows(rowsOf) {
-  return [...new Map(keyed.flatMap(rowsOf).map((row) => [String(row), row])).values()];
+const byStatus = ({ name }) => Number(/^\d+/.exec(name)?.[0] ?? 0);
+
+const isOfAll = (partsOf, { name }) =>
+  keyed.every((operation) => partsOf(operation).some((part) => part.name === name));
+
+function glossaryText([title, partsOf]) {
+  const rows = glossaryOf(partsOf).map((part) => [
+    [`${part.name}${isOfAll(partsOf, part) ? ' \\*' : ''}`, part.kind].filter(Boolean).join(', '),
+    part.text,
+  ]);
+  return `**${title}**\n\n${list(rows)}`;
 }
 
-const SHARED = new Map(TABLES.map(([, , rowsOf]) => [rowsOf, sharedRows(rowsOf)]));
-
-function sharedText() {
-  return [
-    '### Every request',
-    'What every request has that needs a key. The requests below list what they add or have in its place.',
-    ...TABLES.map(([title, head, rowsOf]) => `${title}\n\n${table(head, SHARED.get(rowsOf))}`),
-  ].join('\n\n');
-}
-
-/** Where each table stands, so that an equal one is named and not repeated. */
-const places = new Map();
-
-function tablesOf(operation, name) {
-  return TABLES.flatMap(([title, head, rowsOf]) => {
-    const shared = keyed.includes(operation) ? SHARED.get(rowsOf).map(String) : [];
-    const rows = rowsOf(operation).filter((row) => !shared.includes(String(row)));
-    if (rows.length === 0) return [];
-    const text = `${title}\n\n${table(head, rows)}`;
-    const place = places.get(text);
-    if (place !== undefined) return [`${title}: those of [${place}](#${anchorOf(place)}).`];
-    if (rows.length > 1) places.set(text, name);
-    return [text];
+/** The names of an operation's parts; what is said of one only if the glossary says another thing. */
+function partsText(operation) {
+  return PARTS.flatMap(([title, partsOf]) => {
+    const known = new Map(glossaryOf(partsOf).map(({ name, text }) => [name, text]));
+    const texts = partsOf(operation)
+      .filter((part) => part.text !== known.get(part.name) || !isOfAll(partsOf, part))
+      .map(({ name, text }) =>
+        text === known.get(name) ? name : `${name} (${text.replace(/\.$/, '')})`,
+      );
+    return texts.length > 0 ? [`- ${title}: ${texts.join(', ')}`] : [];
   });
 }
 
-const anchorOf = (heading) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
+const successText = (operation) =>
+  answersOf(operation)
+    .filter(({ isSuccess }) => isSuccess)
+    .map(({ name, text }) => `- ${name}: ${text}`);
 
-function schemaText([name, { required, properties }]) {
-  const rows = Object.entries(properties).map(([field, schema]) => [
-    `\`${field}\``,
-    typeOf(schema),
-    required.includes(field) ? 'always' : 'may be absent',
+const fieldRows = ({ required, properties }) =>
+  Object.entries(properties).map(([field, schema]) => [
+    `${nameOfField(field, required.includes(field))}, ${typeOf(schema)}`,
     about(schema),
   ]);
-  return `### ${name}\n\n${table(['field', 'type', 'there', ''], rows)}`;
+
+/** The fields that more than two answers have in the same form. */
+const COMMON_FIELDS = [
+  ...Map.groupBy(Object.values(components.schemas).flatMap(fieldRows), String).values(),
+]
+  .filter((same) => same.length > 2)
+  .map(([row]) => row);
+
+function schemaText([name, schema]) {
+  const isCommon = (row) => COMMON_FIELDS.some((one) => String(one) === String(row));
+  const own = fieldRows(schema).filter((row) => !isCommon(row));
+  const named = fieldRows(schema)
+    .filter(isCommon)
+    .map(([field]) => field.split(',')[0]);
+  return [`### ${name}`, list(own), ...(named.length > 0 ? [`And ${named.join(', ')}.`] : [])].join(
+    '\n\n',
+  );
 }
 
 /** The line about the request body, for operations that have one. */
 function bodyOf({ requestBody }) {
   const schema = requestBody?.content['application/json'].schema;
-  return schema ? [`**Body**, as \`application/json\`: ${typeOf(schema)}`] : [];
+  return schema ? [`- Body, as \`application/json\`: ${typeOf(schema)}`] : [];
 }
 
-function operationText([path, operations]) {
-  return Object.entries(operations).map(([method, operation]) =>
-    [
-      `### ${method.toUpperCase()} ${path}`,
-      operation.description,
-      ...bodyOf(operation),
-      ...tablesOf(operation, `${method.toUpperCase()} ${path}`),
-    ].join('\n\n'),
-  );
+function operationText([path, methods]) {
+  return Object.entries(methods).map(([method, operation]) => {
+    const lines = [...bodyOf(operation), ...successText(operation), ...partsText(operation)];
+    return `### ${method.toUpperCase()} ${path}\n\n${operation.description}\n\n${lines.join('\n')}`;
+  });
 }
 
 function reference() {
   return [
     BEGIN,
     `Contract of ${info.version}. ${info.description} Send your key in \`${components.securitySchemes.apiKey.name}\`.`,
-    sharedText(),
+    '### Every request',
+    'Each request below names its parameters, errors and headers; this is what they mean. Those with \\* belong to every request with a key and are not named again. `?` marks what may be absent.',
+    ...PARTS.map(glossaryText),
     ...Object.entries(paths).flatMap(operationText),
+    '### Fields of several answers',
+    list(COMMON_FIELDS),
     ...Object.entries(components.schemas).map(schemaText),
     END,
   ].join('\n\n');

@@ -9,13 +9,14 @@ import {
   failures,
   integer,
 } from '../http/contract.js';
+import { BAD_PARAMETER } from '../snapshots/snapshots.contract.js';
 import { ASKED_CONTRACT, ASKED_WALLET } from '../snapshots/snapshots.dto.js';
 import { DayProofAnswer, SealedDayOfSetAnswer, SealedDaysAnswer } from './days.dto.js';
 
 const CONTRACT = ApiQuery({
   name: 'contract',
   required: false,
-  description: 'The staking contract that is meant, as for the snapshots.',
+  description: ASKED_CONTRACT.description,
   schema: { type: 'string', pattern: ASKED_CONTRACT.pattern },
 });
 
@@ -26,12 +27,10 @@ const DAY = ApiParam({
   example: '2026-11-21',
 });
 
-const BAD_PARAMETER: Failure = ['BAD_REQUEST', 'A parameter is not as described.'];
-
 /** @param codes further codes of status 404, explained by `description` */
 const notFound = (codes: readonly string[] = [], description = ''): Failure => [
   ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND', ...codes],
-  `DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.${description}`,
+  `DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: the contract is not indexed here.${description}`,
 ];
 
 /** @param codes further codes of status 409, explained by `description` */

@@ -1,5 +1,9 @@
 import { contractOf } from '../http/contract.js';
-import { INDEX_HEADERS, NO_STAKE_OR_CONTRACT } from '../snapshots/snapshots.contract.js';
+import {
+  BAD_PARAMETER,
+  INDEX_HEADERS,
+  NO_STAKE_OR_CONTRACT,
+} from '../snapshots/snapshots.contract.js';
 import { HistoryAnswer } from './history.dto.js';
 
 export const HistoryContract = contractOf({
@@ -13,10 +17,7 @@ export const HistoryContract = contractOf({
     type: HistoryAnswer,
   },
   failures: {
-    400: [
-      'BAD_REQUEST',
-      'walletAddress, after, limit, contract or Accept-Signature is not as described.',
-    ],
+    400: BAD_PARAMETER,
     404: NO_STAKE_OR_CONTRACT,
     503: ['SERVICE_UNAVAILABLE', 'The index is behind the chain, or the database does not answer.'],
   },

@@ -34,11 +34,7 @@ export class HistoryQuery {
   })
   readonly limit!: number;
 
-  @ApiPropertyOptional({
-    description:
-      'The staking contract that is meant, as `contract` of GET /api/staking/snapshots; given at most once.',
-    ...ASKED_CONTRACT,
-  })
+  @ApiPropertyOptional(ASKED_CONTRACT)
   readonly contract?: AccountId | undefined;
 }
 

@@ -43,9 +43,8 @@ export class BatchRequest {
   readonly endDay?: string;
 
   @ApiPropertyOptional({
-    description:
-      'The staking contract that is meant, as `contract` of GET /api/staking/snapshots; for all wallets.',
     ...ASKED_CONTRACT,
+    description: 'As the parameter `contract`; for all wallets.',
   })
   readonly contract?: string;
 }

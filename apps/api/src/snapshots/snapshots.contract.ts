@@ -2,6 +2,8 @@ import { contractOf, type Failure, integer } from '../http/contract.js';
 import { BatchAnswer } from './batch.dto.js';
 import { SnapshotsAnswer } from './snapshots.dto.js';
 
+export const BAD_PARAMETER: Failure = ['BAD_REQUEST', 'A parameter is not as described.'];
+
 export const INDEX_HEADERS = {
   'X-Index-Block': {
     description: 'The newest block taken into account.',
@@ -21,7 +23,7 @@ export const NO_STAKE_OR_CONTRACT: Failure = [
 
 const DAY_NOT_OVER: Failure = [
   'DAY_NOT_OVER',
-  'endDay is the day of the request: Retry-After says when it is over.',
+  'Today, as endDay, is not over: Retry-After says when it is.',
 ];
 
 const NOT_COVERED: Failure = [
@@ -40,10 +42,7 @@ export const SnapshotsContract = contractOf({
     type: SnapshotsAnswer,
   },
   failures: {
-    400: [
-      'BAD_REQUEST',
-      'walletAddress, lastDays, endDay, contract or Accept-Signature is not as described.',
-    ],
+    400: BAD_PARAMETER,
     404: NO_STAKE_OR_CONTRACT,
     409: DAY_NOT_OVER,
     503: NOT_COVERED,

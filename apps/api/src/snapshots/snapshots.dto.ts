@@ -26,6 +26,8 @@ export const ASKED_WALLET = {
   example: '0x52908400098527886e0f7030069857d2e4169ee7',
 } as const;
 export const ASKED_CONTRACT = {
+  description:
+    'The staking contract that is meant, by its account id (CAIP-10), the address in any case; given at most once. Without it the one agreed for your partner account.',
   type: String,
   pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
 } as const;
@@ -60,8 +62,6 @@ export class SnapshotQuery {
   readonly endDay?: number | undefined;
 
   @ApiPropertyOptional({
-    description:
-      'The staking contract that is meant, by its account id (CAIP-10), the address in any case; given at most once. Without it the one agreed for your partner account.',
     ...ASKED_CONTRACT,
     example: 'eip155:1:0x2222222222222222222222222222222222222222',
   })

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CALLBACK_SECRET } from '../../apps/cli/src/testing/cli-bench.support-spec.js';
 import { LANGUAGE_BLOCKS, VERIFY_BLOCKS, WALKED_BLOCKS } from '../partner-docs/partner-blocks.js';
 import { read } from '../partner-docs/markdown.js';
-import { README_BLOCKS } from '../stack/readme-commands.js';
+import { STACK_BLOCKS } from '../stack/stack-commands.js';
 import { Machine } from './machine/machine.js';
 import { OperatedSystem } from './machine/operated-system.js';
 import {
@@ -49,7 +49,7 @@ const TYPED_ELSEWHERE: readonly (readonly [
   list: string,
   blocks: readonly ShellBlock[],
 ])[] = [
-  ['test/stack/readme-commands.ts', 'README_BLOCKS', README_BLOCKS],
+  ['test/stack/stack-commands.ts', 'STACK_BLOCKS', STACK_BLOCKS],
   ['test/partner-docs/pages.soak-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
   ['test/partner-docs/callbacks-in-languages.system-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
   ['test/verify/verify-page.system-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],

@@ -11,7 +11,7 @@ import { eventually } from '#libs/testing';
 import { createDatabase } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { DatabaseUrl } from '#libs/platform';
-import { typeReadmeCommands } from './readme-commands.js';
+import { typeStackCommands } from './stack-commands.js';
 import { quoteOf, redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, STACK_PORTS, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
@@ -158,8 +158,8 @@ describe('npm start', () => {
     expect(receipt).toMatchObject({ status: '0x1', to: first.vaultContract });
   });
 
-  it('answers the commands of the README as it says', async () => {
-    const { output, status } = await typeReadmeCommands(stack?.output ?? '');
+  it('answers the commands of the pages as they say', async () => {
+    const { output, status } = await typeStackCommands(stack?.output ?? '');
     expect(status).toBe('claimed');
     const [, sent] = /x-api-signature: (\w+)/i.exec(output) ?? [];
     expect(sent).toMatch(/^[0-9a-f]{64}$/);

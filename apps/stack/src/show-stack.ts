@@ -96,11 +96,11 @@ function pages({ players, operators, partner }: PageLinks, { vault, local }: Sta
   ];
 }
 
-/** The variables of the README's commands; `player` has points. */
+/** The variables of docs/partners/quick-start.md, step 6; `player` has points. */
 function byHand({ redemptionUrl, rpcUrl, chainId, partner, player }: StackFile): string[] {
   return [
     '',
-    '  To redeem by hand, with the commands of the README:',
+    '  To redeem by hand, with the commands of docs/partners/quick-start.md, step 6:',
     '',
     `    url=${redemptionUrl ?? ''} rpc=${rpcUrl ?? ''} chain=${chainId ?? ''} partner=${partner?.name ?? ''} wallet=${player ?? ''}`,
   ];

@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   await chain.stop();
 }
 
-/** Shows the variables with which "Redeem by hand" of the README begins. */
+/** Shows the variables with which step 6 of docs/partners/quick-start.md begins. */
 function show(
   { chain, wallets }: LocalChain,
   { localServiceUrl, localPublishedRpcUrl }: ChainSettings,

@@ -159,7 +159,10 @@ export async function demonstrate(
   try {
     await demonstration.claimed(first);
     await demonstration.timedOut(second);
-    screen.lines('  Both are done. The README shows how to do the same by hand.', '');
+    screen.lines(
+      '  Both are done. docs/partners/quick-start.md, step 6, shows how to do the same by hand.',
+      '',
+    );
   } catch (error) {
     // An interrupt makes the demonstration fail too.
     if (signal.aborted) return;

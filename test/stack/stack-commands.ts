@@ -1,4 +1,4 @@
-/** Runs the commands of the README in a shell, with a running stack. */
+/** Runs the commands of README.md and of the quick start for which the stack prints variables, in a shell. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 
-/**
- * The blocks for which the README tells the reader to run a printed line of the stack first. All of them are run, and
- * no others.
- */
-export const README_BLOCKS: readonly ShellBlock[] = shellBlocks('README.md').filter(({ code }) =>
-  /^(curl -s -D headers|ask\(\) |rpc )/.test(code),
-);
+/** The blocks before which the pages tell the reader to paste a printed line of the stack. */
+export const STACK_BLOCKS: readonly ShellBlock[] = [
+  ...shellBlocks('README.md').filter(({ code }) => code.startsWith('curl -s -D headers')),
+  ...shellBlocks('docs/partners/quick-start.md').filter(({ code }) => /^(ask\(\)|rpc) /.test(code)),
+];
 
 /** Waits for the end of the redemption `$id`. */
 export const UNTIL_FINAL =
@@ -25,13 +23,13 @@ export interface TypedCommands {
 }
 
 /** @param screen output of the stack */
-export async function typeReadmeCommands(screen: string): Promise<TypedCommands> {
+export async function typeStackCommands(screen: string): Promise<TypedCommands> {
   const lines = screen.split('\n').map((line) => line.trim());
   const given = lines.filter((line) => /^(export STAKING_URL|url)=\S+ /.test(line));
   const script = [
     'set -e -o pipefail',
     ...given.map((line) => line.replace(/^export /, '').replaceAll(' ', '\n')),
-    ...README_BLOCKS.map(({ code }) => code),
+    ...STACK_BLOCKS.map(({ code }) => code),
     UNTIL_FINAL,
     'echo; echo "STATUS $(ask "$url/api/redemptions/$id" | field status)"',
   ].join('\n');

@@ -143,15 +143,32 @@ export interface AnswerTable {
   readonly answers: readonly (readonly Answer[])[];
 }
 
-/** Where the answers of a row lead to different ends, the cell names them all. */
+const ALL_OTHERS = 'all others: another signature, status or code';
+
+/**
+ * Answers that lead to the same ends share a row; those that settle nothing anywhere are the last one. Where the answers
+ * of a row lead to different ends, the cell names them all.
+ */
 export function answerTable(): AnswerTable {
-  const answers = ROWS.map(([, belongs]) => ALL_ANSWERS.filter(belongs));
+  const rows = ROWS.map(([name, belongs]) => {
+    const answers = ALL_ANSWERS.filter(belongs);
+    const ends = COLUMNS.map(([, end]) => [...new Set(answers.map(end))].join(' or '));
+    return { name, ends, answers };
+  });
+  const settlesNothing = ({ ends }: (typeof rows)[number]) =>
+    ends.every((end) => end === 'ask again');
+  const settling = new Map<string, typeof rows>();
+  for (const row of rows.filter((one) => !settlesNothing(one))) {
+    const key = row.ends.join();
+    settling.set(key, [...(settling.get(key) ?? []), row]);
+  }
+  const shared = [...settling.values(), rows.filter(settlesNothing)];
   return {
     head: ['answer', ...COLUMNS.map(([name]) => name)],
-    rows: ROWS.map(([name], index) => [
-      name,
-      ...COLUMNS.map(([, end]) => [...new Set(answers[index]?.map(end))].join(' or ')),
+    rows: shared.map((same, index) => [
+      index < settling.size ? same.map(({ name }) => name).join(' · ') : ALL_OTHERS,
+      ...(same[0]?.ends ?? []),
     ]),
-    answers,
+    answers: shared.map((same) => same.flatMap(({ answers }) => answers)),
   };
 }

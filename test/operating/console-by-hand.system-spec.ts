@@ -1,4 +1,4 @@
-/** Runs the command of docs/operating/pages.md that serves the pages in a shell. Only host names are replaced. */
+/** Runs the command of docs/operating/console.md#serving-the-pages that serves the pages in a shell. Only host names are replaced. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { compileCache, createTestDatabase, eventually, type TestDatabase } from 
 import { read } from '../partner-docs/markdown.js';
 import { shellBlocks } from './machine/shell-blocks.js';
 
-const PAGE = 'docs/operating/pages.md';
+const PAGE = 'docs/operating/console.md#serving-the-pages';
 const ORIGIN = 'https://play.example.com';
 const START_MS = 60_000;
 
@@ -18,7 +18,7 @@ let stop: () => Promise<void>;
 beforeAll(async () => {
   test = await createTestDatabase();
   port = await freePort();
-  const [block, ...others] = shellBlocks(PAGE);
+  const [block, ...others] = shellBlocks(PAGE).filter(({ code }) => code.includes('start:console'));
   expect(others).toEqual([]);
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   // The command runs without its build step, which would delete files that other tests run.
@@ -71,7 +71,7 @@ async function ask(path: string, options: RequestInit = {}): Promise<Response> {
   );
 }
 
-describe('the command of pages.md', () => {
+describe('the command of console.md', () => {
   it.each(['/redeem', '/operate', '/partner'])('serves %s', async (path) => {
     const answer = await ask(path);
     expect(answer.status).toBe(200);

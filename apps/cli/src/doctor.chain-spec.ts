@@ -167,7 +167,7 @@ describe('settings', () => {
   ])('among them %s', async (variable, value, text) => {
     const found = await bench.finding('index: settings', { [variable]: value });
     expect(found).toMatchObject({ state: 'fault', code: 1 });
-    expect(found.mend).toContain('docs/operating/reindexing.md');
+    expect(found.mend).toContain('docs/operating/troubleshooting.md#indexing-again');
     expect(found.found).toMatch(text);
   });
 

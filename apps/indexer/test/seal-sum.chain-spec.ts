@@ -38,7 +38,7 @@ describe('a day whose balances do not add up', () => {
     expect(bench.log.filter(({ level }) => level === 'error')).toMatchObject([
       {
         ...{ day: '2025-10-10', difference: -5 },
-        msg: 'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/wrong-figures.md',
+        msg: 'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/troubleshooting.md#a-wrong-figure',
       },
     ]);
     const series = ['lowmark_seal_sum_difference{day="2025-10-10"} -5'];

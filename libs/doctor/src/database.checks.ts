@@ -198,13 +198,13 @@ async function rightsAnswer(subject: Subject): Promise<Answer> {
   if (excess.length > 0) {
     return fault(
       excess.join('; '),
-      'Give each program a user of its own: docs/operating/roles.md. `npm run migrate` makes them.',
+      'Give each program a user of its own: docs/operating/install.md#database-users. `npm run migrate` makes them.',
     );
   }
   if (known === undefined) {
     return fault(
       'The user of DATABASE_URL has the rights of no program',
-      'Run `npm run migrate` with the URLs of the programs: docs/operating/roles.md.',
+      'Run `npm run migrate` with the URLs of the programs: docs/operating/install.md#database-users.',
     );
   }
   const missing = await missingRights(database, program);

@@ -21,7 +21,7 @@ import { type DoctorSettings } from './doctor.settings.js';
 import { type Subject } from './subject.js';
 
 const SETTINGS_OF_AN_INDEX = 5;
-const REINDEXING = 'See docs/operating/reindexing.md.';
+const REINDEXING = 'See docs/operating/troubleshooting.md#indexing-again.';
 
 interface Index {
   readonly state: IndexState;

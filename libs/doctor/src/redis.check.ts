@@ -81,7 +81,10 @@ function servingAnswer(where: string, tookMs: number, facts: RedisFacts): Answer
     return warning(`${name} is too old`, 'Upgrade it to Redis 6.2 or newer.');
   }
   if (isCluster) {
-    return warning(`${name} is a cluster`, 'Use a single primary. See docs/operating/redis.md.');
+    return warning(
+      `${name} is a cluster`,
+      'Use a single primary. See docs/operating/scaling.md#redis.',
+    );
   }
   if (tookMs > SERVICES_WAIT_MS) {
     return warning(

@@ -52,7 +52,8 @@ export const registryCheck = table({
     {
       title: 'registry: roots',
       ask: rootsAnswer,
-      remedy: '`registry status` names the days; see docs/operating/registry.md.',
+      remedy:
+        '`registry status` names the days; see docs/operating/sealed-days.md#day-roots-on-chain.',
     },
     { title: 'registry: publisher', ask: publisherAnswer },
     {

@@ -279,7 +279,7 @@ async function tokenAnswer(subject: Subject): Promise<Answer> {
       ? ok(found)
       : fault(
           `${found}; the index was made with ${state.tokenDecimals} decimals`,
-          'Check TOKEN_CONTRACT, or make the index again: `index again` (docs/operating/reindexing.md).',
+          'Check TOKEN_CONTRACT, or make the index again: `index again` (docs/operating/troubleshooting.md#indexing-again).',
         );
   } catch (error) {
     // The token is unknown where no endpoint answers; the check fails with this error.

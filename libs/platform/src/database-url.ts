@@ -11,7 +11,7 @@ const AUTHORITY = /^postgres(?:ql)?:\/\/([^/?#]*)/;
 
 const ONE_HOST =
   'must name one host. If PostgreSQL has several, name what leads to the primary: an address of two HAProxies, ' +
-  'the service of your platform, or a managed endpoint. See docs/operating/failover.md';
+  'the service of your platform, or a managed endpoint. See deploy/ha/README.md';
 
 export class DatabaseUrl {
   private constructor(private readonly url: URL) {}

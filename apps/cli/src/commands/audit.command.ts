@@ -216,13 +216,13 @@ function verdict(result: AuditResult, tokens: Tokens): string {
   const { stored, closings, balances } = result.sums;
   const own = sumsAgree(result.sums)
     ? ''
-    : `ALERT: the index does not add up to its stored total: the closings are off by ${signed(closings - stored, tokens)}, the balance changes by ${signed(balances - stored, tokens)}. See docs/operating/doctor.md.`;
+    : `ALERT: the index does not add up to its stored total: the closings are off by ${signed(closings - stored, tokens)}, the balance changes by ${signed(balances - stored, tokens)}. See docs/operating/troubleshooting.md#audit.`;
   if (agreesWithContract(result)) return own;
   const off =
     total.contract === undefined || total.contract === total.indexed
       ? ''
       : ` The sum is off by ${signed(total.indexed - total.contract, tokens)}.`;
-  const contract = `ALERT: the index and the contract differ.${off} See docs/operating/doctor.md.`;
+  const contract = `ALERT: the index and the contract differ.${off} See docs/operating/troubleshooting.md#audit.`;
   return own === '' ? contract : `${own}\n${contract}`;
 }
 

@@ -11,7 +11,7 @@ export class DeepReorganisationError extends PermanentError {
       `The chain no longer has the finalised block ${block.number} (${block.hash}): at that height it now has ` +
         `${found?.hash ?? 'nothing'}. The index was left as it was. Check that RPC_URLS point to the right chain. If the chain really ` +
         'reorganised deeper than FINALITY, set a deeper FINALITY and take the index back: `index rewind --dry-run` names the block ' +
-        '(docs/operating/reindexing.md).',
+        '(docs/operating/troubleshooting.md#indexing-again).',
     );
   }
 }

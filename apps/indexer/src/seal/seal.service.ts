@@ -214,7 +214,7 @@ export class SealService implements BeforeApplicationShutdown {
     this.metrics.sumDiffers(day, difference);
     this.logger.error(
       { day: dayText(day), difference },
-      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/wrong-figures.md',
+      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/troubleshooting.md#a-wrong-figure',
     );
     try {
       await this.index.recordFinding('all', 'seal');
@@ -234,7 +234,7 @@ export class SealService implements BeforeApplicationShutdown {
     if (kind !== 'revised') return;
     logger.error(
       { ...line, previousRoot },
-      'A sealed day came out differently: see docs/operating/wrong-figures.md',
+      'A sealed day came out differently: see docs/operating/troubleshooting.md#a-wrong-figure',
     );
   }
 

@@ -188,7 +188,7 @@ export class IndexPreparation {
       throw new PermanentError(
         'TOKEN_CHANGED',
         `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints. ` +
-          `Find out which is right: correct RPC_URLS, or make the index again: \`index again\` (docs/operating/reindexing.md).`,
+          `Find out which is right: correct RPC_URLS, or make the index again: \`index again\` (docs/operating/troubleshooting.md#indexing-again).`,
       );
     }
     if (symbol !== tokenSymbol) {

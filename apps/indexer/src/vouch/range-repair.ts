@@ -23,7 +23,7 @@ export class TotalMismatchError extends PermanentError {
       `At block ${mismatch.block} the indexed balances add up to ${mismatch.indexed} but the contract's total is ${mismatch.contract} ` +
         `(last read from ${mismatch.endpoint}). Add another endpoint to RPC_URLS, check STAKE_EVENTS and STAKE_START_BLOCK, or, where the function ` +
         `means something else in this contract, set totalView in STAKE_EVENTS to the right one or to []. If none of this helps: \`index again\` ` +
-        '(docs/operating/reindexing.md).',
+        '(docs/operating/troubleshooting.md#indexing-again).',
     );
   }
 }

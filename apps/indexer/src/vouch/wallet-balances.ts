@@ -44,7 +44,7 @@ class WalletMismatchError extends PermanentError {
       'WALLET_MISMATCH',
       `At block ${mismatch.block} wallet ${mismatch.wallet} has ${mismatch.indexed} in the index but ${mismatch.contract} in the contract. ` +
         `Add another endpoint to RPC_URLS and check STAKE_EVENTS; where the function means something else in this contract, set ` +
-        'balanceView in STAKE_EVENTS to the right one or to []. If none of this helps: `index again` (docs/operating/reindexing.md).',
+        'balanceView in STAKE_EVENTS to the right one or to []. If none of this helps: `index again` (docs/operating/troubleshooting.md#indexing-again).',
     );
   }
 }

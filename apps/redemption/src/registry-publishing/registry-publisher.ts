@@ -175,7 +175,7 @@ export class RegistryPublisher {
   ): Promise<void> {
     const reason = `the registry holds ${final ?? 'nothing'}, and it was to be ${root}`;
     if (!(await this.store.refused(day, reason, nowMs))) return;
-    const detail = `${dayText(day)}: ${reason}. It can never be changed: docs/operating/registry.md says what to do.`;
+    const detail = `${dayText(day)}: ${reason}. It can never be changed: docs/operating/sealed-days.md#day-roots-on-chain says what to do.`;
     const alert = { severity: 'critical', code: 'registry-root-differs', detail } as const;
     this.alerts.raise(alert, String(day));
   }
@@ -183,7 +183,7 @@ export class RegistryPublisher {
   /** Raises an alert for each day that was sealed again, with another root, after it was published. */
   private async tellRevised(): Promise<void> {
     for (const day of await this.views.revised()) {
-      const detail = `${dayText(day)}: sealed again with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
+      const detail = `${dayText(day)}: sealed again with another root after it was published, which can never be changed. docs/operating/sealed-days.md#day-roots-on-chain says what to do.`;
       const alert = { severity: 'critical', code: 'registry-day-revised', detail } as const;
       this.alerts.raise(alert, String(day));
     }

@@ -166,7 +166,7 @@ export const texts = {
     audit: 'Compare with the contract now',
     auditAgrees: (block: string) => `The contract says the same at block ${block}.`,
     auditDiffers: (block: string) =>
-      `The contract says something else at block ${block}. See docs/operating/doctor.md.`,
+      `The contract says something else at block ${block}. See docs/operating/troubleshooting.md#audit.`,
     indexed: 'Index',
     contract: 'Contract',
   },

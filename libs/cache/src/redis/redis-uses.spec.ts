@@ -14,7 +14,7 @@ describe('REDIS_COMMANDS', () => {
       .map(([, inScript, sent]) => (inScript ?? sent ?? '').toLowerCase())
       .filter((name) => !['connect', 'disconnect', 'on', 'call', 'pcall', ''].includes(name));
     expect([...REDIS_COMMANDS].sort()).toEqual([...new Set(called)].sort());
-    const page = readFileSync('docs/operating/redis.md', 'utf8');
+    const page = readFileSync('docs/operating/scaling.md', 'utf8');
     for (const command of REDIS_COMMANDS) expect(page).toContain(`\`${command.toUpperCase()}\``);
   });
 });

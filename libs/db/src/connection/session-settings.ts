@@ -81,7 +81,7 @@ export class SessionDefaultsError extends PermanentError {
     super(
       'SESSION_DEFAULTS_MISSING',
       `Behind the pooler sessions have other settings than this program needs: ${different.join('; ')}. Run \`migrate\` with DATABASE_DIRECT_URL ` +
-        'and the URL of this program, then let the pooler connect again (RECONNECT on its console). See docs/operating/pooling.md.',
+        'and the URL of this program, then let the pooler connect again (RECONNECT on its console). See docs/operating/scaling.md#pgbouncer.',
     );
   }
 }

@@ -140,7 +140,7 @@ export class SettingsChangedError extends PermanentError {
     super(
       'SETTINGS_CHANGED',
       `This database holds an index made with other settings: ${differences.join('; ')}. Nothing was changed. Set them back, or make the ` +
-        'index again with them: `index again` (docs/operating/reindexing.md).',
+        'index again with them: `index again` (docs/operating/troubleshooting.md#indexing-again).',
     );
   }
 }

@@ -35,7 +35,7 @@ END $$`;
 /**
  * Takes from PUBLIC the right to create temporary tables, which every user has by default and which can fill the disk.
  * Only the owner of the database can do this; where another user migrates, an administrator follows
- * docs/operating/roles.md.
+ * docs/operating/install.md#database-users.
  */
 const TAKE_TEMPORARY = `DO $$
 BEGIN

@@ -24,7 +24,7 @@ export class ExcessRightsError extends PermanentError {
 function excessText(program: Program, excess: readonly string[]): string {
   return (
     `The user of DATABASE_URL has more rights than the ${program} needs: ${excess.join('; ')}. Give the ${program} a user of its own: ` +
-    `see docs/operating/roles.md.`
+    `see docs/operating/install.md#database-users.`
   );
 }
 

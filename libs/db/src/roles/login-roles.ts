@@ -29,7 +29,7 @@ export class RolesRefusedError extends PermanentError {
     super(
       'ROLES_REFUSED',
       'The user that migrates may not make the programs’ roles. The schema is up to date. Let an administrator run, and then migrate again: ' +
-        `${fitting(statements)} See docs/operating/roles.md.`,
+        `${fitting(statements)} See docs/operating/install.md#database-users.`,
       { cause },
     );
   }

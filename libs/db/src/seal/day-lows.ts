@@ -102,7 +102,7 @@ export class DayLows {
 function walletDayOf({ wallet, low, closing }: LowRow, day?: number): WalletDayBytes {
   if ((low as string | null) === null) {
     throw new Error(
-      `wallet 0x${wallet.toString('hex')} has balance changes on day ${String(day)} and no row of that day: repair it (docs/operating/wrong-figures.md)`,
+      `wallet 0x${wallet.toString('hex')} has balance changes on day ${String(day)} and no row of that day: repair it (docs/operating/troubleshooting.md#a-wrong-figure)`,
     );
   }
   return { wallet, low: BigInt(low), closing: BigInt(closing) };

@@ -30,7 +30,7 @@ export class NegativeBalanceError extends PermanentError {
       'NEGATIVE_BALANCE',
       `Block ${blockNumber.toString()} takes ${(-amount).toString()} from wallet ${wallet}, which holds ${balance.toString()} only. ` +
         'Events before this block are missing: compare STAKE_CONTRACT, STAKE_START_BLOCK and STAKE_EVENTS with the contract. ' +
-        'If they are right: `index again` (docs/operating/reindexing.md).',
+        'If they are right: `index again` (docs/operating/troubleshooting.md#indexing-again).',
     );
   }
 }

@@ -1,7 +1,7 @@
 export const registryTexts = {
   title: 'Registry',
   intro:
-    'The roots of sealed days that the redemption service publishes on chain, as ./lowmark cli registry status has them. What to do where something waits or differs: docs/operating/registry.md.',
+    'The roots of sealed days that the redemption service publishes on chain, as ./lowmark cli registry status has them. What to do where something waits or differs: docs/operating/sealed-days.md#day-roots-on-chain.',
   registry: 'Registry',
   registryOf: (stakeSet: string) => `Registry of ${stakeSet}`,
   notSet:

@@ -13,7 +13,14 @@ export { type FetchOptions, LogSource, type Tip } from './logs/log-source.js';
 export { type BlockRange, changeOf, type Confirmation, type ReadRange } from './logs/range-logs.js';
 export { type Comparison } from './logs/range-reader.js';
 export { RangeSizer, streamRanges } from './logs/range-stream.js';
-export { agreed, askStatement, believed, Quorum, type Statement } from './quorum/quorum.js';
+export {
+  accepted,
+  agreed,
+  askStatement,
+  believed,
+  Quorum,
+  type Statement,
+} from './quorum/quorum.js';
 export { isCounted } from './logs/stake-logs.js';
 export { ChainReader, type ChainReaderOptions, type Heads } from './reader/chain-reader.js';
 export { type PriceRound, type TokenFacts } from './reader/contract-facts.js';

@@ -9,12 +9,10 @@ import {
   type Heads,
   type LogSource,
   otherProvidersThan,
-  ownProvider,
-  OUTAGE_PATIENCE_MS,
   providerOf,
+  Quorum,
   type ReadRange,
   type Tip,
-  unlessOutage,
 } from '#libs/chain';
 import { type BlockRef, isSameBlock, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -111,15 +109,21 @@ export class HeadsReader {
   async read(): Promise<ChainHeads> {
     this.readAtMs = this.clock.nowMs();
     this.providersApartMessage = undefined;
-    const first = await this.reader.heads({ latestSeconds: this.witnesses.latestSeconds });
-    const second = this.witnesses.hasOtherProvider ? await this.ofAnother(first) : undefined;
+    const { latestSeconds, mustBeTwo } = this.witnesses;
+    const [{ value: first }, second] = await new Quorum(this.reader.endpoints).two(
+      async (options) => {
+        const value = await this.reader.heads({ ...options, latestSeconds });
+        return { endpoint: value.endpoint, value };
+      },
+      { mustBeTwo },
+    );
     if (!second) return first;
-    const [behind, ahead] = inOrder(first, second, ({ latest }) => latest.number);
+    const [behind, ahead] = inOrder(first, second.value, ({ latest }) => latest.number);
     const apartSeconds = ahead.latest.timestampSeconds - behind.latest.timestampSeconds;
     if (apartSeconds * 1000 > STALE_MS) {
       this.providersApartMessage = `the newest block of ${behind.endpoint} is ${behind.latest.number}, that of ${ahead.endpoint} ${ahead.latest.number}`;
     }
-    return { latest: behind.latest, finalised: await this.finalOf(first, second) };
+    return { latest: behind.latest, finalised: await this.finalOf(first, second.value) };
   }
 
   /**
@@ -139,15 +143,6 @@ export class HeadsReader {
     );
     said.sort((a, b) => (a.value.number < b.value.number ? 1 : -1));
     return agreed(said, isSameBlock)?.value;
-  }
-
-  /** The heads by another provider. Undefined where no other provider answers and the mode does not require one. */
-  private async ofAnother({ endpoint }: Heads): Promise<Heads | undefined> {
-    const { reader } = this;
-    const { latestSeconds, mustBeTwo } = this.witnesses;
-    const avoid = ownProvider(endpoint, reader.endpoints);
-    const asked = reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
-    return mustBeTwo ? asked : unlessOutage(asked);
   }
 
   /** The lower of the two final blocks, after the provider of the higher one has confirmed it. */

@@ -1,5 +1,5 @@
 /** Determines which days are to be sealed now, and the closing block of each: the day's last block. */
-import { agreed, type ChainReader, Quorum, refOf, type Statement } from '#libs/chain';
+import { accepted, type ChainReader, Quorum, refOf, type Statement } from '#libs/chain';
 import {
   type BlockHeader,
   type BlockRef,
@@ -82,37 +82,28 @@ export class ClosingBlocks {
         failure = error;
         return { endpoint, value: undefined };
       }
-    }, isSameEnd);
-    const told = said.filter((statement) => isTold(statement));
-    const [first] = told;
-    if (first === undefined) throw failure;
-    const closing = agreed(told, isSameBlock);
-    if (closing !== undefined) return closing.value;
-    if (told.length === 1 && !(hasOtherProvider && mustBeTwo)) return first.value;
+    }, isSameBlock);
+    if (said.length === 0) throw failure;
+    const closing = accepted(said, isSameBlock);
+    const isEnough = said.length > 1 || !hasOtherProvider || !mustBeTwo;
+    if (closing && isEnough) return closing.value;
     const advice =
-      told.length === 1
+      said.length === 1
         ? 'no other provider could say, and two must agree: it is asked again'
         : 'find out which provider is wrong and take it out of RPC_URLS';
     throw new RetryableError(
       'PROVIDERS_DISAGREE',
-      `The closing block of ${dayText(dayOf(search.endSeconds) - 1)} is ${textsOf(told).join(', and ')}; ${advice}.`,
+      `The closing block of ${dayText(dayOf(search.endSeconds) - 1)} is ${textsOf(said).join(', and ')}; ${advice}.`,
     );
   }
-}
-
-const isTold = <T>(statement: Statement<T | undefined>): statement is Statement<T> =>
-  statement.value !== undefined;
-
-function isSameEnd(one: BlockRef | undefined, other: BlockRef | undefined): boolean {
-  return one !== undefined && other !== undefined && isSameBlock(one, other);
 }
 
 function isUnfound(error: unknown): boolean {
   return error instanceof RetryableError && (error.code === MISSING || error.code === UNCLEAR);
 }
 
-function textsOf(told: readonly Statement<BlockRef>[]): string[] {
-  return told.map(({ endpoint, value }) => {
+function textsOf(said: readonly Statement<BlockRef>[]): string[] {
+  return said.map(({ endpoint, value }) => {
     return `block ${value.number}, dated ${value.timestampSeconds}, by ${endpoint}`;
   });
 }

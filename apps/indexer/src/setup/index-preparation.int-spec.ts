@@ -50,7 +50,7 @@ function readerBehind(other: IndexOptions): ChainReader {
     verifyChainId: () => Promise.resolve(),
     hasCode: () => Promise.resolve(true),
     headers: () => Promise.resolve([BLOCK]),
-    headerByMost: () => Promise.resolve(BLOCK),
+    agreedHeader: () => Promise.resolve(BLOCK),
     token: async () => {
       await store.create(made);
       return { symbol: 'LOW', decimals: 18 };

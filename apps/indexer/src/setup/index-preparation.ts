@@ -115,7 +115,7 @@ export class IndexPreparation {
       return { head: stored.head, past: stored.finalised ?? stored.head };
     }
     const latestSeconds = Math.floor(this.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
-    const before = await reader.headerByMost(options.firstBlock - 1n, latestSeconds);
+    const before = await reader.agreedHeader(options.firstBlock - 1n, latestSeconds);
     if (!before)
       throw new PermanentError(
         'START_BLOCK_AHEAD',

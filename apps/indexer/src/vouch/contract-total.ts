@@ -200,7 +200,7 @@ export class ContractTotal implements Witness {
       (options) =>
         askStatement((named) => reader.stakeTotal(block, { ...options, ...named, signal })),
       (one, other) => one === other,
-      { endpoint, value: total },
+      { first: { endpoint, value: total } },
     );
     const told = said.map(({ value }) => value);
     if (believed(indexed, told) !== indexed) return false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
-import { agreed, believed, Quorum, type Statement } from './quorum.js';
+import { AllEndpointsFailedError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { accepted, agreed, believed, type Others, Quorum, type Statement } from './quorum.js';
 
 const ENDPOINTS = ['one#1', 'one#2', 'two#3', 'three#4'];
 const equal = (one: number, other: number): boolean => one === other;
@@ -27,6 +27,19 @@ async function ask(
   return { said, asked };
 }
 
+const out = new AllEndpointsFailedError([], 0);
+const malformed = new AllEndpointsFailedError(
+  [new MalformedAnswerError('no number', { endpoint: 'two#2' })],
+  0,
+);
+
+/** Asks two providers, of which the second one fails. */
+function failsAfter(error: Error, others: Others) {
+  return new Quorum(['one#1', 'two#2']).two(({ avoid }) => {
+    return avoid ? Promise.reject(error) : Promise.resolve({ endpoint: 'one#1', value: 5 });
+  }, others);
+}
+
 describe('Quorum', () => {
   it.each<[string, (number | 'out' | undefined)[], number[], string[]]>([
     ['the only provider', [5, 6], [5], ['one#1']],
@@ -46,6 +59,31 @@ describe('Quorum', () => {
     expect((await ask([5, 6], 'confirm')).said?.map(({ value }) => value)).toEqual([5, 5]);
     expect((await ask([5, 0, 6], 'confirm')).said?.map(({ value }) => value)).toEqual([5, 6]);
     expect((await ask([undefined], 'confirm')).said).toBeUndefined();
+  });
+
+  it('passes over a provider that has no value, and waits for a second one if two are needed', async () => {
+    const values = [undefined, 5, 5];
+    const question = ({ avoid = [] }: { avoid?: readonly string[] | undefined }) => {
+      const names = ['one#1', 'two#2', 'three#3'];
+      const place = names.findIndex((name) => !avoid.includes(name));
+      const endpoint = names[place] ?? '';
+      return Promise.resolve({ endpoint, value: values[place] });
+    };
+    const said = await new Quorum(['one#1', 'two#2', 'three#3']).ask(question, equal);
+    expect(said.map(({ endpoint }) => endpoint)).toEqual(['two#2', 'three#3']);
+    await expect(failsAfter(out, { mustBeTwo: true })).rejects.toBe(out);
+    expect(await failsAfter(out, {})).toEqual([{ endpoint: 'one#1', value: 5 }, undefined]);
+    await expect(failsAfter(malformed, {})).rejects.toBe(malformed);
+    expect((await failsAfter(malformed, { mayFail: true }))[1]).toBeUndefined();
+  });
+
+  it('accepts what two say, or the only one', () => {
+    const by = (...values: number[]) =>
+      accepted(
+        values.map((value, place) => ({ endpoint: `${place}#${place}`, value })),
+        equal,
+      )?.value;
+    expect([by(5), by(5, 6), by(5, 6, 6), by()]).toEqual([5, undefined, 6, undefined]);
   });
 
   it('does not count two endpoints of one provider as two', () => {

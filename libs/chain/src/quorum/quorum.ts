@@ -2,19 +2,49 @@
  * "Two must agree", for questions about which one provider could be wrong. Every provider that answers counts, whichever
  * answers first.
  */
-import { unlessOutage } from '../errors/rpc.errors.js';
-import { OUTAGE_PATIENCE_MS, ownProvider, providerOf } from '../rpc/endpoint-urls.js';
-import { type RunOptions } from '../rpc/rpc-pool.js';
+import { unlessAllFail, unlessOutage } from '../errors/rpc.errors.js';
+import {
+  countProviders,
+  OUTAGE_PATIENCE_MS,
+  ownProvider,
+  providerOf,
+} from '../rpc/endpoint-urls.js';
+import { type RpcSession } from '../rpc/question.js';
+import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 
 export interface Statement<T> {
   readonly endpoint: string;
   readonly value: T;
 }
 
-type Question<T> = (
-  options: Pick<RunOptions, 'avoid' | 'patienceMs'>,
-) => Promise<Statement<T> | undefined>;
+type QuestionOptions = Pick<RunOptions, 'avoid' | 'patienceMs'>;
+type Question<T> = (options: QuestionOptions) => Promise<Statement<T> | undefined>;
 type Equal<T> = (one: T, other: T) => boolean;
+
+export interface Others {
+  /** A second provider must answer: its outage is thrown. */
+  readonly mustBeTwo?: boolean;
+  /** Another provider is passed over whatever its failure is, not only if it is out. */
+  readonly mayFail?: boolean;
+}
+
+interface QuorumOptions<T> extends Others {
+  /** What one provider has said already; by default the first one is asked, without a limit of its own. */
+  readonly first?: Statement<T>;
+}
+
+/** A question to the endpoints of a pool. */
+export function questionTo<T>(
+  pool: RpcPool,
+  ask: (session: RpcSession) => Promise<T>,
+  signal?: AbortSignal,
+): (options: QuestionOptions) => Promise<Statement<T>> {
+  return (options) =>
+    pool.run(async (session) => ({ endpoint: session.endpoint, value: await ask(session) }), {
+      ...options,
+      signal,
+    });
+}
 
 /** Asks, and notes which endpoint answers. Undefined if none can say. */
 export async function askStatement<T>(
@@ -35,23 +65,28 @@ export class Quorum {
 
   /**
    * Asks one provider after the other until two of them say the same. A provider that is out is passed over.
-   * @param question answers undefined if no endpoint that may be asked can say
-   * @param first what one provider has said already; by default the first one is asked, without a limit of its own
-   * @returns what each provider says, in the order of asking; empty if the first one cannot say
+   * @param question answers undefined if no endpoint that may be asked can say, and the value undefined if this provider
+   * cannot
+   * @returns what each provider says, in the order of asking; empty if none can say
    */
   async ask<T>(
-    question: Question<T>,
+    question: Question<T | undefined>,
     equal: Equal<T>,
-    first?: Statement<T>,
+    { first, mustBeTwo = false, mayFail = false }: QuorumOptions<T> = {},
   ): Promise<readonly Statement<T>[]> {
-    const begun = first ?? (await question({}));
-    const said = begun ? [begun] : [];
-    while (said.length > 0 && agreed(said, equal) === undefined) {
-      const avoid = said.flatMap(({ endpoint }) => ownProvider(endpoint, this.endpoints));
-      if (this.endpoints.every((endpoint) => avoid.includes(endpoint))) break;
-      const next = await unlessOutage(question({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
-      if (next === undefined) break;
-      said.push(next);
+    const unlessOut = mayFail ? unlessAllFail : unlessOutage;
+    const said: Statement<T>[] = [];
+    const avoid: string[] = [];
+    let next = first ?? (await question({}));
+    for (let others = countProviders(this.endpoints) - 1; next; others--) {
+      avoid.push(...ownProvider(next.endpoint, this.endpoints));
+      if (isSaid(next)) said.push(next);
+      if (agreed(said, equal) || others <= 0) break;
+      const options = { avoid: [...avoid] };
+      next =
+        mustBeTwo && said.length < 2
+          ? await question(options)
+          : await unlessOut(question({ ...options, patienceMs: OUTAGE_PATIENCE_MS }));
     }
     return said;
   }
@@ -66,11 +101,33 @@ export class Quorum {
     equal: Equal<T>,
     first: Statement<T>,
   ): Promise<readonly Statement<T>[] | undefined> {
-    const said = await this.ask(question, equal, first);
+    const said = await this.ask(question, equal, { first });
     if (said.length > 1) return said;
     const again = await question({});
     return again && [first, again];
   }
+
+  /** What two providers say, whether they agree or not. Without another provider that answers, what the first one says. */
+  async two<T>(
+    question: (options: QuestionOptions) => Promise<Statement<T>>,
+    others: Others,
+  ): Promise<readonly [Statement<T>, Statement<T> | undefined]> {
+    const first = await question({});
+    const [, second] = await this.ask(question, () => true, { first, ...others });
+    return [first, second];
+  }
+}
+
+function isSaid<T>(statement: Statement<T | undefined>): statement is Statement<T> {
+  return statement.value !== undefined;
+}
+
+/** What counts of all statements: the one of two providers, or the only one. Undefined if providers differ. */
+export function accepted<T>(
+  said: readonly Statement<T>[],
+  equal: Equal<T>,
+): Statement<T> | undefined {
+  return said.length > 1 ? agreed(said, equal) : said[0];
 }
 
 /** A statement that two providers make. */

@@ -1,4 +1,10 @@
-import { type Address, type BlockHeader, type BlockRef, RetryableError } from '#libs/domain';
+import {
+  type Address,
+  type BlockHeader,
+  type BlockRef,
+  isSameBlock,
+  RetryableError,
+} from '#libs/domain';
 import { deadlineIn } from '#libs/platform';
 import {
   isNeverValid,
@@ -9,7 +15,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { findLostLogs } from '../logs/lost-logs.js';
 import { parseLogList } from '../logs/range-logs.js';
-import { countProviders, OUTAGE_PATIENCE_MS, providerOf } from '../rpc/endpoint-urls.js';
+import { accepted, questionTo, Quorum } from '../quorum/quorum.js';
+import { countProviders, OUTAGE_PATIENCE_MS } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
@@ -109,30 +116,24 @@ export class ChainReader extends StakeViews {
   }
 
   /**
-   * The header of a block on which an index is built for good: as most of the providers have it that answer within
-   * some seconds.
+   * The header of a block on which an index is built for good: as two providers have it, or the only one that answers.
    * @param latestSeconds the latest time that is believed, Unix seconds
-   * @returns undefined where none of them has the block
-   * @throws RetryableError where two headers have equally many providers; AllEndpointsFailedError
+   * @returns undefined if none of them has the block
+   * @throws RetryableError if no two providers have the same header; AllEndpointsFailedError
    */
-  async headerByMost(number: bigint, latestSeconds: number): Promise<BlockHeader | undefined> {
-    const read = async (session: RpcSession): Promise<BlockHeader | undefined> => {
+  async agreedHeader(number: bigint, latestSeconds: number): Promise<BlockHeader | undefined> {
+    const ask = questionTo(this.pool, async (session) => {
       const { results } = await session.batch([headerCall(number)]);
       const header = parseHeaderOf(valueOf(results[0]), number, session);
       if (header) requireNotAhead(header, latestSeconds, session);
       return header && plainHeader(header);
-    };
-    const votes = new Map<string, { readonly header: BlockHeader; readonly by: Set<string> }>();
-    for (const [endpoint, header] of await this.probe(this.endpoints, read)) {
-      if (header === undefined || header instanceof Error) continue;
-      const key = `${header.hash}, dated ${header.timestampSeconds}`;
-      const vote = votes.get(key) ?? { header, by: new Set() };
-      votes.set(key, { ...vote, by: vote.by.add(providerOf(endpoint)) });
-    }
-    const [most, next] = [...votes].sort(([, one], [, other]) => other.by.size - one.by.size);
-    if (!most) return this.pool.run(read);
-    if (next?.[1].by.size !== most[1].by.size) return most[1].header;
-    const texts = [most, next].map(([text, { by }]) => `${text}, by ${[...by].join(', ')}`);
+    });
+    const said = await new Quorum(this.endpoints).ask(ask, isSameBlock, { mayFail: true });
+    const header = accepted(said, isSameBlock);
+    if (header || said.length === 0) return header?.value;
+    const texts = said.map(
+      ({ endpoint, value }) => `${value.hash}, dated ${value.timestampSeconds}, by ${endpoint}`,
+    );
     throw new RetryableError(
       'PROVIDERS_DISAGREE',
       `Block ${number} is ${texts.join(', and ')}. Find out which provider is wrong and take it out of RPC_URLS.`,

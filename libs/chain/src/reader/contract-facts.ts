@@ -10,10 +10,10 @@ import {
   MalformedAnswerError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { agreed, Quorum, type Statement } from '../quorum/quorum.js';
-import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
+import { accepted, questionTo, Quorum, type Statement } from '../quorum/quorum.js';
+import { type BatchAnswer, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type Hex, quantity, toQuantity } from '../shape/hex.js';
 import { bytesUnlessReverted, ethCall, wordIn, wordOf } from './pinned-calls.js';
 
@@ -28,12 +28,13 @@ export interface PriceRound {
 }
 
 class FeedDisagreementError extends PermanentError {
-  constructor([first, second]: readonly [Sighting, Sighting]) {
-    const tell = ({ endpoint, round }: Sighting): string =>
-      `${endpoint}: round ${round.roundId.toString()}, answer ${round.answer.toString()}`;
+  constructor(said: readonly Statement<PriceRound>[]) {
+    const texts = said.map(
+      ({ endpoint, value }) => `${endpoint}: round ${value.roundId}, answer ${value.answer}`,
+    );
     super(
       'PRICE_FEED_DISAGREES',
-      `Two endpoints tell different rounds of the price feed at one block (${tell(first)}; ${tell(second)}).`,
+      `Providers tell different rounds of the price feed at one block (${texts.join('; ')}).`,
     );
   }
 }
@@ -42,48 +43,40 @@ class FeedDisagreementError extends PermanentError {
 const DECIMALS = '0x313ce567';
 const LATEST_ROUND_DATA = '0xfeaf968c';
 
-interface Sighting {
-  readonly endpoint: string;
-  readonly head: number;
-  readonly round: PriceRound;
-}
-
 /**
- * The newest round of a feed; the caller checks whether it is fresh and plausible. Where there are two endpoints, two
- * must report the same round; where their newest rounds differ, both are read at the lower of their two heads.
+ * The newest round of a feed; the caller checks whether it is fresh and plausible. Where there are two providers, two
+ * must report the same round; if their newest rounds differ, they are read at the lowest of their heads.
  * @throws PermanentError where the address is not such a feed; FeedDisagreementError; AllEndpointsFailedError where no
- * endpoint answers, or only one of several
+ * endpoint answers, or only one of several providers
  */
 export async function readLatestRound(pool: RpcPool, feed: Address): Promise<PriceRound> {
-  if (pool.endpoints.length < 2) {
-    return pool.run(async (session) => roundOf(await session.batch(calls(feed)), session, feed));
+  const quorum = new Quorum(pool.endpoints);
+  const askAt = (block: string) =>
+    quorum.ask(
+      questionTo(pool, (session) => roundBy(session, feed, block)),
+      isSameRound,
+      { mustBeTwo: true },
+    );
+  let said = await askAt('latest');
+  if (!accepted(said, isSameRound)) {
+    const heads = await quorum.ask(questionTo(pool, headBy), () => false, { mustBeTwo: true });
+    said = await askAt(toQuantity(Math.min(...heads.map(({ value }) => value))));
   }
-  const first = await pool.run((session) => lookAt(session, feed));
-  const avoid = [first.endpoint];
-  const second = await pool.run((session) => lookAt(session, feed), { avoid });
-  if (isSame(first.round, second.round)) return first.round;
-  const height = Math.min(first.head, second.head);
-  const pinned = ({ endpoint }: Sighting): Promise<Sighting> =>
-    pool.run((session) => lookAt(session, feed, height), { only: endpoint });
-  const [one, other] = [await pinned(first), await pinned(second)];
-  if (!isSame(one.round, other.round)) throw new FeedDisagreementError([one, other]);
-  return one.round;
+  const round = accepted(said, isSameRound);
+  if (!round) throw new FeedDisagreementError(said);
+  return round.value;
 }
 
-function calls(feed: Address, height?: number): RpcCall[] {
-  const block = height === undefined ? 'latest' : toQuantity(height);
-  return [LATEST_ROUND_DATA, DECIMALS].map((data) => ethCall({ to: feed, data }, block));
+async function headBy(session: RpcSession): Promise<number> {
+  const { results } = await session.batch([{ method: 'eth_blockNumber', params: [] }]);
+  const head = quantity(valueOf(results[0]));
+  if (head !== undefined) return head;
+  throw new MalformedAnswerError('eth_blockNumber answered with something else', session);
 }
 
-/** @param height number of the block; absent: the newest block */
-async function lookAt(session: RpcSession, feed: Address, height?: number): Promise<Sighting> {
-  const newest = { method: 'eth_blockNumber', params: [] };
-  const answer = await session.batch([...calls(feed, height), newest]);
-  const head = quantity(valueOf(answer.results[2]));
-  if (head === undefined) {
-    throw new MalformedAnswerError('eth_blockNumber answered with something else', session);
-  }
-  return { endpoint: session.endpoint, head, round: roundOf(answer, session, feed) };
+async function roundBy(session: RpcSession, feed: Address, block: string): Promise<PriceRound> {
+  const calls = [LATEST_ROUND_DATA, DECIMALS].map((data) => ethCall({ to: feed, data }, block));
+  return roundOf(await session.batch(calls), session, feed);
 }
 
 function roundOf(answer: BatchAnswer, session: RpcSession, feed: Address): PriceRound {
@@ -106,7 +99,7 @@ function roundOf(answer: BatchAnswer, session: RpcSession, feed: Address): Price
   };
 }
 
-function isSame(one: PriceRound, other: PriceRound): boolean {
+function isSameRound(one: PriceRound, other: PriceRound): boolean {
   return (
     one.roundId === other.roundId &&
     one.answer === other.answer &&
@@ -197,7 +190,7 @@ interface ToldFacts {
 }
 
 /**
- * A provider with an outage, or without the state of the chain, is passed over.
+ * A provider that cannot say is passed over.
  * @throws PermanentError if no two providers agree
  */
 async function askEveryProvider(
@@ -208,53 +201,37 @@ async function askEveryProvider(
   const isSame = (one: ToldFacts, other: ToldFacts): boolean =>
     (known.symbol !== undefined || one.symbol === other.symbol) &&
     (known.decimals !== undefined || one.decimals === other.decimals);
-  const ask = async (options: RunOptions): Promise<Statement<ToldFacts> | undefined> => {
-    const asked = askForFacts(pool, address, known, options);
-    return options.avoid ? unlessNothingThere(asked) : asked;
-  };
-  const said = await new Quorum(pool.endpoints).ask(ask, isSame);
-  const [first, next] = said;
-  const facts = next ? agreed(said, isSame) : first;
-  if (facts || !first || !next) return facts?.value;
+  const said = await new Quorum(pool.endpoints).ask(
+    questionTo(pool, (session) => factsBy(session, address, known)),
+    isSame,
+    { mayFail: true },
+  );
+  const facts = accepted(said, isSame);
+  if (facts || said.length === 0) return facts?.value;
   throw new PermanentError(
     'TOKEN_DISPUTED',
-    `The token ${address} has ${textOf(first)}, but ${textOf(next)}. Find out which provider is wrong and take it out of RPC_URLS.`,
+    `The token ${address} has ${said.map(textOf).join(', but ')}. Find out which provider is wrong and take it out of RPC_URLS.`,
   );
 }
 
-async function unlessNothingThere<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isNothingThere(error)) return undefined;
-    throw error;
-  }
-}
-
-/** @throws AllEndpointsFailedError also if an endpoint answers nothing for a fact that is not known */
-function askForFacts(
-  pool: RpcPool,
+/** @throws StateUnavailableError also if the endpoint answers nothing for a fact that is not known */
+async function factsBy(
+  session: RpcSession,
   address: Address,
   known: KnownTokenFacts,
-  options: RunOptions,
-): Promise<Statement<ToldFacts>> {
-  return pool.run(async (session) => {
-    const { results } = await session.batch(
-      [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
-    );
-    const [symbolData, decimalsData] = results.map((result) =>
-      bytesUnlessReverted(result, session),
-    );
-    const symbol = symbolData && decodeText(symbolData);
-    const decimals =
-      smallNumber(wordIn(decimalsData)) ?? (await decimalsOfErc721(session, address));
-    const isSilent =
-      (known.symbol === undefined && symbolData === '0x') ||
-      (known.decimals === undefined && decimals === undefined && decimalsData === '0x');
-    // A contract that has the function never answers nothing, so that the endpoint may lack its state.
-    if (isSilent) throw new StateUnavailableError(`answered nothing for ${address}`, session);
-    return { endpoint: session.endpoint, value: { symbol, decimals } };
-  }, options);
+): Promise<ToldFacts> {
+  const { results } = await session.batch(
+    [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
+  );
+  const [symbolData, decimalsData] = results.map((result) => bytesUnlessReverted(result, session));
+  const symbol = symbolData && decodeText(symbolData);
+  const decimals = smallNumber(wordIn(decimalsData)) ?? (await decimalsOfErc721(session, address));
+  const isSilent =
+    (known.symbol === undefined && symbolData === '0x') ||
+    (known.decimals === undefined && decimals === undefined && decimalsData === '0x');
+  // A contract that has the function never answers nothing, so that the endpoint may lack its state.
+  if (isSilent) throw new StateUnavailableError(`answered nothing for ${address}`, session);
+  return { symbol, decimals };
 }
 
 /** Zero for an ERC-721 token, which has no decimals(). */

@@ -1,13 +1,13 @@
 /**
- * Decides which block is final, by two endpoints where there are two.
+ * Decides which block is final, by two providers if there are two.
  *
- * Each endpoint states its own newest final block. The lower of the two counts, and the endpoint with the higher one
+ * Each of them states its own newest final block. The lower of the two counts, and the endpoint with the higher one
  * must have the lower one too, with the same hash and the same time. Where the fields of one of the two headers hash to
  * that hash, the chain's header format is known, and every header at hand must do so: an endpoint cannot evade the rule
  * by odd fields, because those of the other endpoint are not odd. Where neither header does so, the format is another
  * one (for example ZK Stack). This is reported once, and the other rules remain.
  *
- * A single endpoint is compared with itself and with our clock only: its final header must hash like its newest one, or
+ * A single provider is compared with itself and with our clock only: its final header must hash like its newest one, or
  * like an earlier one.
  */
 import {
@@ -25,6 +25,8 @@ import {
   NodeBehindError,
   unlessAllFail,
 } from '../errors/rpc.errors.js';
+import { type Others, questionTo, Quorum } from '../quorum/quorum.js';
+import { countProviders } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
@@ -56,11 +58,12 @@ const FORMAT = 'RPC_HEADER_FORMAT';
 const TOLD_AGAIN_MS = 60_000;
 
 export class FinalBlocks {
-  /** How many endpoints must agree: two, where there are two. */
+  /** How many providers must agree: two, if there are two. */
   readonly witnesses: number;
+  private readonly quorum: Quorum;
   private readonly told: TtlCache<string, true>;
   private hasToldFormat = false;
-  /** For a single endpoint: whether one of its headers has ever hashed to its hash. */
+  /** For a single provider: whether one of its headers has ever hashed to its hash. */
   private hasHashed = false;
   private lastAgreed: BlockRef | undefined;
 
@@ -69,7 +72,8 @@ export class FinalBlocks {
     private readonly finality: Finality,
     private readonly clock: { nowMs(): number },
   ) {
-    this.witnesses = Math.min(2, pool.endpoints.length);
+    this.witnesses = Math.min(2, countProviders(pool.endpoints));
+    this.quorum = new Quorum(pool.endpoints);
     this.told = new TtlCache({ clock, ttlMs: TOLD_AGAIN_MS });
   }
 
@@ -114,19 +118,27 @@ export class FinalBlocks {
   }
 
   /**
-   * The newest block that two endpoints hold final. While the second one cannot be asked: the last block that both held
+   * The newest block that two providers hold final. While the second one cannot be asked: the last block that both held
    * final, else the final block of the first.
    * @throws EndpointsDisagreeError; AllEndpointsFailedError
    */
   async newest(): Promise<BlockRef> {
-    const first = await this.pool.run((session) => this.by(session));
-    if (this.witnesses < 2) return first.block;
-    const options = { avoid: [first.witness], patienceMs: 0 };
-    const second = this.pool.run((session) => this.by(session), options);
-    const agreed = await unlessAllFail(second.then((word) => this.requireAgreement(first, word)));
-    if (agreed) return agreed;
+    const [first, second] = await this.ofTwo({ mayFail: true });
+    const agreed = second && (await unlessAllFail(this.requireAgreement(first, second)));
+    if (agreed || this.witnesses < 2) return agreed ?? first.block;
     const { lastAgreed } = this;
     return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
+  }
+
+  /** The newest final blocks of two providers; of one if there is no other, or if the others fail and may do so. */
+  async ofTwo(
+    others: Others,
+  ): Promise<readonly [FinalBlockStatement, FinalBlockStatement | undefined]> {
+    const [first, second] = await this.quorum.two(
+      questionTo(this.pool, (session) => this.by(session)),
+      others,
+    );
+    return [first.value, second?.value];
   }
 
   /** Asks the endpoint with the higher final block for the lower one. */

@@ -1,8 +1,9 @@
-/** Reads the roots in a registry, by two endpoints where there are two. */
+/** Reads the roots in a registry, by two providers if there are two. */
 import { type Address, type BlockRef, type NodeHash, PermanentError } from '#libs/domain';
 import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
 import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
+import { questionTo, Quorum } from '../quorum/quorum.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
@@ -61,25 +62,21 @@ export class RegistryReader {
   }
 
   /**
-   * Where there are two endpoints both must answer, so that nothing is published on the statement of one.
+   * If there are two providers, two must answer, so that nothing is published on the statement of one.
    * @param days counted from 1970-01-01 UTC
    * @param account the account whose transactions are counted
    * @throws EndpointsDisagreeError, reported to the pool's observer as well; AllEndpointsFailedError; PermanentError
    * where there is no contract at the address
    */
   async look(days: readonly number[], account: Address): Promise<RegistrySight> {
-    const { final, witnesses } = await this.agreedBlock();
-    const looks: EndpointReading[] = [];
-    for (const only of witnesses) {
-      looks.push(
-        await this.pool.run((session) => this.lookBy(session, { days, account, final }), {
-          only,
-          patienceMs: 0,
-        }),
-      );
-    }
-    const [first, second] = looks as [EndpointReading, EndpointReading?];
-    if (second) this.requireSame(first, second, final);
+    const [one, other] = await this.finals.ofTwo({ mustBeTwo: true });
+    const final = other ? await this.finals.requireAgreement(one, other) : one.block;
+    const [{ value: first }, second] = await new Quorum(this.pool.endpoints).two(
+      questionTo(this.pool, (session) => this.lookBy(session, { days, account, final })),
+      { mustBeTwo: true },
+    );
+    if (second) this.requireSame(first, second.value, final);
+    const looks = second ? [first, second.value] : [first];
     return {
       final,
       finalNonce: first.finalNonce,
@@ -89,16 +86,6 @@ export class RegistryReader {
         latest: looks.map(({ latest }) => latest[index]),
       })),
     };
-  }
-
-  private async agreedBlock(): Promise<{ final: BlockRef; witnesses: readonly string[] }> {
-    const first = await this.pool.run((session) => this.finals.by(session));
-    if (this.finals.witnesses < 2) return { final: first.block, witnesses: [first.witness] };
-    const second = await this.pool.run((session) => this.finals.by(session), {
-      avoid: [first.witness],
-    });
-    const final = await this.finals.requireAgreement(first, second);
-    return { final, witnesses: [first.witness, second.witness] };
   }
 
   private async lookBy(

@@ -1,6 +1,5 @@
 import { PermanentError } from '#libs/domain';
 import { secretsOf } from '../errors/redact.js';
-import { unlessOutage } from '../errors/rpc.errors.js';
 import { type Budget } from './rate.js';
 
 export interface EndpointUrl {
@@ -100,15 +99,4 @@ export function ownProvider(endpoint: string, endpoints: readonly string[]): str
 export function otherProvidersThan(endpoint: string, endpoints: readonly string[]): string[] {
   const provider = providerOf(endpoint);
   return endpoints.filter((name) => providerOf(name) !== provider);
-}
-
-/** Asks another provider than that of `endpoint`; undefined where there is no other provider, or it has an outage. */
-export async function askOtherProvider<T>(
-  endpoint: string,
-  endpoints: readonly string[],
-  ask: (options: { readonly avoid: string[]; readonly patienceMs: number }) => Promise<T>,
-): Promise<T | undefined> {
-  if (countProviders(endpoints) < 2) return undefined;
-  const avoid = ownProvider(endpoint, endpoints);
-  return unlessOutage(ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
 }

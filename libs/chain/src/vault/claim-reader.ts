@@ -1,7 +1,9 @@
-/** Reads the claims of a vault up to the newest block, from each of two endpoints separately, where there are two. */
+/** Reads the claims of a vault up to the newest block, from each of two providers separately, if there are two. */
 import { type Address, type BlockRef } from '#libs/domain';
-import { unlessAllFail } from '../errors/rpc.errors.js';
+import { questionTo, Quorum, type Statement } from '../quorum/quorum.js';
 import { type Finality, parseFinality, readHeads } from '../reader/final-blocks.js';
+import { countProviders } from '../rpc/endpoint-urls.js';
+import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { refOf } from '../shape/header.js';
 import { type VaultEvent } from './vault-event.js';
@@ -20,12 +22,11 @@ interface ClaimLook {
   readonly claims: readonly ShownClaim[];
   /** The lowest final block of the endpoints. */
   readonly finalised: bigint;
-  /** False where a second endpoint is configured and could not be asked, so claims may be missing. */
+  /** False if a second provider is configured and could not be asked, so claims may be missing. */
   readonly isComplete: boolean;
 }
 
 interface Reading {
-  readonly endpoint: string;
   readonly latest: BlockRef;
   readonly finalised: bigint;
   readonly claims: readonly ClaimedEvent[];
@@ -56,39 +57,28 @@ export class ClaimReader {
    * @throws AllEndpointsFailedError; the signal's reason
    */
   async read(span: Span, signal?: AbortSignal): Promise<ClaimLook> {
-    const first = await this.readBy(span, [], signal);
-    const isAlone = this.pool.endpoints.length < 2;
-    const second = isAlone
-      ? undefined
-      : await unlessAllFail(this.readBy(span, [first.endpoint], signal));
+    const { endpoints } = this.pool;
+    const [first, second] = await new Quorum(endpoints).two(
+      questionTo(this.pool, (session) => this.readBy(session, span), signal),
+      { mayFail: true },
+    );
     const readings = second ? [first, second] : [first];
-    const finals = readings.map(({ finalised }) => finalised);
+    const finals = readings.map(({ value }) => value.finalised);
     return {
       claims: united(readings),
       finalised: finals.reduce((lowest, one) => (one < lowest ? one : lowest)),
-      isComplete: isAlone || readings.length === 2,
+      isComplete: readings.length === Math.min(2, countProviders(endpoints)),
     };
   }
 
-  private readBy(
-    { vault, from }: Span,
-    avoid: readonly string[],
-    signal: AbortSignal | undefined,
-  ): Promise<Reading> {
-    return this.pool.run(
-      async (session) => {
-        const heads = await readHeads(session, this.finality);
-        const latest = refOf(heads.latest.header);
-        const finalised = heads.finalised.header.number;
-        // Blocks that are not final are read each time, however far ahead the cursor is.
-        const first = from === undefined || from > finalised ? finalised + 1n : from;
-        const span = { from: first, head: latest };
-        const events = await this.readerOf(vault).read(session, span);
-        const claims = events.filter((event) => event.kind === 'claimed');
-        return { endpoint: session.endpoint, latest, finalised, claims };
-      },
-      { avoid, patienceMs: avoid.length === 0 ? undefined : 0, signal },
-    );
+  private async readBy(session: RpcSession, { vault, from }: Span): Promise<Reading> {
+    const heads = await readHeads(session, this.finality);
+    const latest = refOf(heads.latest.header);
+    const finalised = heads.finalised.header.number;
+    // Blocks that are not final are read each time, however far ahead the cursor is.
+    const first = from === undefined || from > finalised ? finalised + 1n : from;
+    const events = await this.readerOf(vault).read(session, { from: first, head: latest });
+    return { latest, finalised, claims: events.filter((event) => event.kind === 'claimed') };
   }
 
   private readerOf(vault: Address): VaultLogReader {
@@ -102,17 +92,17 @@ function keyOf({ vaultId, transactionHash, recipient, amount }: ClaimedEvent): s
   return [vaultId, transactionHash, recipient, amount].join(' ');
 }
 
-function united(readings: readonly Reading[]): ShownClaim[] {
+function united(readings: readonly Statement<Reading>[]): ShownClaim[] {
   const events = new Map<string, ClaimedEvent>();
-  for (const { claims } of readings) {
-    for (const event of claims) events.set(keyOf(event), event);
+  for (const { value } of readings) {
+    for (const event of value.claims) events.set(keyOf(event), event);
   }
-  const shown = readings.map(({ claims }) => new Set(claims.map(keyOf)));
+  const shown = readings.map(({ value }) => new Set(value.claims.map(keyOf)));
   return [...events].map(([key, event]) => ({
     event,
     shownBy: readings.flatMap(({ endpoint }, at) => (shown[at]?.has(key) ? [endpoint] : [])),
-    missedBy: readings.flatMap(({ endpoint, latest }, at) =>
-      !shown[at]?.has(key) && latest.number >= event.block.number ? [endpoint] : [],
+    missedBy: readings.flatMap(({ endpoint, value }, at) =>
+      !shown[at]?.has(key) && value.latest.number >= event.block.number ? [endpoint] : [],
     ),
   }));
 }

@@ -9,6 +9,8 @@ import {
 } from '../abi/redemption-vault.generated.js';
 import { unlessAllFail } from '../errors/rpc.errors.js';
 import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
+import { questionTo, Quorum } from '../quorum/quorum.js';
+import { countProviders } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type VaultPlace, voucherDomain } from './voucher.js';
@@ -213,23 +215,18 @@ function withoutImmutables(code: string): string {
 }
 
 /**
- * Whether the vault is paused at the newest block, by all endpoints that answer, and by two where there are two.
+ * Whether the vault is paused at the newest block, by all providers that answer, and by two if there are two.
  * @throws ExecutionRevertedError where the address is no vault
  */
 export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<boolean> {
   const data = encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'paused' });
-  const answers: boolean[] = [];
-  for (const only of pool.endpoints) {
-    const asked = pool.run(
-      async (session) => {
-        const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
-        const word = valueOf(results[0]);
-        return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
-      },
-      { only, patienceMs: 0 },
-    );
-    const answer = await unlessAllFail(asked);
-    if (answer !== undefined) answers.push(answer);
-  }
-  return answers.length >= Math.min(2, pool.endpoints.length) && answers.every(Boolean);
+  const { endpoints } = pool;
+  const ask = questionTo(pool, async (session) => {
+    const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
+    const word = valueOf(results[0]);
+    return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
+  });
+  const everyProvider = new Quorum(endpoints).ask(ask, () => false, { mayFail: true });
+  const said = (await unlessAllFail(everyProvider)) ?? [];
+  return said.length >= Math.min(2, countProviders(endpoints)) && said.every(({ value }) => value);
 }

@@ -15,10 +15,11 @@ import {
   EndpointsDisagreeError,
   MalformedAnswerError,
   StateUnavailableError,
-  unlessAllFail,
 } from '../errors/rpc.errors.js';
+import { questionTo, Quorum } from '../quorum/quorum.js';
 import { FinalBlocks, type FinalBlockStatement, parseFinality } from '../reader/final-blocks.js';
 import { CALLS_AT_ONCE, PinnedCalls } from '../reader/pinned-calls.js';
+import { OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import {
@@ -115,22 +116,15 @@ export class VaultReader {
   }
 
   /**
-   * As `events`, from two nodes where there are two. An event that one node leaves out comes from the other, and an
-   * event in a receipt needs no confirmation. A second node that cannot be asked now is left out.
+   * As `events`, from two providers if there are two. An event that one leaves out comes from the other, and an event in
+   * a receipt needs no confirmation. A second provider that cannot be asked now is left out.
    */
   async witnessedEvents(span: VaultSpan, signal?: AbortSignal): Promise<VaultEvent[]> {
-    const read = (avoid: readonly string[]) =>
-      this.pool.run(
-        async (session) => ({
-          witness: session.endpoint,
-          events: await this.logs.read(session, span),
-        }),
-        { avoid, patienceMs: avoid.length === 0 ? undefined : 0, signal },
-      );
-    const { witness, events } = await read([]);
-    if (this.finals.witnesses < 2) return events;
-    const second = await unlessAllFail(read([witness]));
-    return second ? mergeEvents(events, second.events) : events;
+    const [{ value: events }, second] = await new Quorum(this.pool.endpoints).two(
+      questionTo(this.pool, (session) => this.logs.read(session, span), signal),
+      { mayFail: true },
+    );
+    return second ? mergeEvents(events, second.value) : events;
   }
 
   /**
@@ -248,7 +242,9 @@ export class VaultReader {
         });
         return { word, sightings };
       },
-      other ? { avoid: [other.witness], patienceMs: 0 } : {},
+      other
+        ? { avoid: ownProvider(other.witness, this.pool.endpoints), patienceMs: OUTAGE_PATIENCE_MS }
+        : {},
     );
   }
 

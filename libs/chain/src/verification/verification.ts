@@ -15,8 +15,8 @@ import {
 } from '../errors/rpc.errors.js';
 import { type ChainReader } from '../reader/chain-reader.js';
 import { type FigureOptions } from '../reader/stake-views.js';
-import { askStatement } from '../quorum/quorum.js';
-import { askOtherProvider, countProviders } from '../rpc/endpoint-urls.js';
+import { accepted, askStatement, Quorum, type Statement } from '../quorum/quorum.js';
+import { countProviders } from '../rpc/endpoint-urls.js';
 
 export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'none'] as const;
 export type VerificationMode = (typeof VERIFICATION_MODES)[number];
@@ -210,12 +210,18 @@ async function isTotalKept(
   past: BlockRef,
   patience: { readonly patienceMs?: number },
 ): Promise<boolean> {
-  const told = await askStatement((said) => totalAt(reader, past, { ...said, ...patience }));
-  if (told === undefined) return false;
-  const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
-  const other = await askOtherProvider(told.endpoint, reader.endpoints, ask);
+  const equal = (one: bigint, other: bigint): boolean => one === other;
+  const asked: (Statement<bigint> | undefined)[] = [];
+  const ask = async (options: FigureOptions): Promise<Statement<bigint> | undefined> => {
+    const statement = await askStatement((named) =>
+      totalAt(reader, past, { ...patience, ...options, ...named }),
+    );
+    asked.push(statement);
+    return statement;
+  };
   // An outage of a provider does not change the mode.
-  return other === undefined || other.total === told.value;
+  const said = await new Quorum(reader.endpoints).ask(ask, equal);
+  return !asked.includes(undefined) && accepted(said, equal) !== undefined;
 }
 
 /** How often all endpoints are asked before past totals count as missing, because the mode follows from it. */

@@ -38,8 +38,13 @@ beforeEach(async () => {
 
 const stored = (name: Case, change = {}) => bench.stored(partner, name, change);
 const show = (id: string, visitor = viewer) => get<RedemptionBody>(visitor, `${REDEMPTIONS}/${id}`);
-const act = (id: string, body: object, visitor = operator) =>
-  visitor.post(`${REDEMPTIONS}/${id}/actions`, body);
+interface Action {
+  readonly action: string;
+  readonly [field: string]: unknown;
+}
+const act = (id: string, { action, ...body }: Action, visitor = operator) =>
+  visitor.post(`${REDEMPTIONS}/${id}/${action}`, body);
+const NOT_DEDUCTED = { action: 'resolve', notDeducted: true } as const;
 
 describe('redemptions', () => {
   it('are found by id, its beginning, wallet, partner, state and time', async () => {
@@ -129,7 +134,9 @@ describe('redemptions', () => {
 
 it('what came of an action says that the partner is still to take the confirmation', async () => {
   const { id, version } = await stored('attention: deduction-unresolved');
-  const done = await bodyOf<ActionResultBody>(act(id, { action: 'restored-out-of-band', version }));
+  const done = await bodyOf<ActionResultBody>(
+    act(id, { action: 'resolve', restoredOutOfBand: true, version }),
+  );
   expect(done.outcome).toMatch(/-> reverted\. Next: nothing but the partner .*, the next due now/);
 });
 
@@ -148,14 +155,14 @@ it('an action that the advice names and that is too early is there, with the tim
     /^Not now: A call to deduct could still reach the partner\. /,
   );
   expect(refused?.unavailable).toContain(`Possible from ${from} on.`);
-  const body = { action: 'not-deducted', version };
+  const body = { ...NOT_DEDUCTED, version };
   expect(await refusalOf(act(id, body, early))).toMatch(/^409 /);
 });
 
 describe('an action', () => {
   it('is an operator’s, within five minutes of signing in', async () => {
     const { id, version } = await stored('attention: deduction-unresolved');
-    const body = { action: 'not-deducted', version };
+    const body = { ...NOT_DEDUCTED, version };
     expect(await refusalOf(act(id, body, viewer))).toBe('403 ROLE_TOO_LOW');
     bench.console.clock.advance(6 * 60_000);
     expect(await refusalOf(act(id, body))).toBe('401 FRESH_SIGN_IN_NEEDED');
@@ -163,7 +170,7 @@ describe('an action', () => {
 
   it('settles what was seen, once', async () => {
     const { id, version } = await stored('attention: deduction-unresolved');
-    const body = { action: 'not-deducted', version };
+    const body = { ...NOT_DEDUCTED, version };
     const both = await Promise.all([act(id, body), act(id, body)]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     expect(await show(id)).toMatchObject({ state: 'failed', reason: 'not-deducted-out-of-band' });
@@ -172,8 +179,8 @@ describe('an action', () => {
 
   it('that was decided on an old view is refused with what has changed', async () => {
     const { id, version } = await stored('attention: deduction-unresolved');
-    await bodyOf(act(id, { action: 'set-partner-tx', version, given: 'tx-77' }, admin));
-    const answer = await act(id, { action: 'not-deducted', version });
+    await bodyOf(act(id, { action: 'set-partner-tx', version, transaction: 'tx-77' }, admin));
+    const answer = await act(id, { ...NOT_DEDUCTED, version });
     expect(answer.status).toBe(409);
     const refusal = (await answer.json()) as { code: string; message: string };
     expect(refusal.code).toBe('VIEW_OUTDATED');
@@ -186,10 +193,11 @@ describe('an action', () => {
   it('that the state does not allow is refused by its rule', async () => {
     const { id, version } = await stored('claimed');
     expect(await refusalOf(act(id, { action: 'cancel', version }))).toBe('409 FINAL');
-    expect(await refusalOf(act(id, { action: 'settled-by-hand', version }))).toBe(
+    expect(await refusalOf(act(id, { action: 'resolve', version, settledByHand: '' }))).toBe(
       '400 BAD_REQUEST',
     );
-    expect(await refusalOf(act(id, { action: 'pay', version }))).toBe('400 BAD_REQUEST');
+    expect(await refusalOf(act(id, { action: 'resolve', version }))).toBe('400 OPTION_INVALID');
+    expect(await refusalOf(act(id, { action: 'pay', version }))).toBe('404 NOT_FOUND');
     expect(await refusalOf(act(id, { action: 'cancel', version: '1' }))).toBe('400 BAD_REQUEST');
     const future = { action: 'cancel', version: version + 5 };
     expect(await refusalOf(act(id, future))).toBe('409 VIEW_OUTDATED');
@@ -197,7 +205,7 @@ describe('an action', () => {
 
   it('leaves the audit row of the command that does the same', async () => {
     const as = ['--as', OPERATOR.address.toLowerCase()];
-    const twice = async (name: Case, body: object, argv: (id: string) => string[]) => {
+    const twice = async (name: Case, body: Action, argv: (id: string) => string[]) => {
       const [first, second] = [await stored(name), await stored(name)];
       expect((await act(first.id, { version: first.version, ...body })).status).toBe(200);
       expect((await bench.cli('redemption', ...argv(second.id), ...as)).code).toBe(0);
@@ -208,15 +216,10 @@ describe('an action', () => {
     const stuck = 'attention: deduction-unresolved';
     await twice('deducted', { action: 'retry' }, (id) => ['retry', id]);
     await twice('deducted', { action: 'cancel' }, (id) => ['cancel', id]);
-    await twice(stuck, { action: 'not-deducted' }, (id) => [
-      'resolve',
-      id,
-      '--not-deducted',
-      '--yes',
-    ]);
+    await twice(stuck, NOT_DEDUCTED, (id) => ['resolve', id, '--not-deducted', '--yes']);
     await twice(
       'attention: paid-after-dead',
-      { action: 'settled-by-hand', given: 'by mail' },
+      { action: 'resolve', settledByHand: 'by mail' },
       (id) => [...['resolve', id, '--settled-by-hand', 'by mail', '--yes']],
     );
   });
@@ -225,7 +228,7 @@ describe('an action', () => {
 describe('above the set value', () => {
   const wait = async (id: string, version: number): Promise<ApprovalBody> => {
     const asked = await bodyOf<ActionResultBody>(
-      act(id, { action: 'not-deducted', version, reason: REASON }),
+      act(id, { ...NOT_DEDUCTED, version, reason: REASON }),
     );
     expect(asked).toMatchObject({ done: false, outcome: null });
     return asked.approval as ApprovalBody;
@@ -240,9 +243,7 @@ describe('above the set value', () => {
     const state = { state: 'open', isOwn: true, outcome: null, reason: REASON };
     expect(open).toMatchObject([{ id: approval, ...state }]);
     expect(await refusalOf(act(id, { action: 'cancel', version }))).toMatch(/^409/);
-    expect(await refusalOf(act(id, { action: 'not-deducted', version }))).toBe(
-      '409 APPROVAL_PENDING',
-    );
+    expect(await refusalOf(act(id, { ...NOT_DEDUCTED, version }))).toBe('409 APPROVAL_PENDING');
     expect((await show(id)).state).toBe('attention');
     expect(await refusalOf(approve(approval, operator))).toBe('409 APPROVAL_OF_ANOTHER');
     await bodyOf(approve(approval, admin));
@@ -295,9 +296,9 @@ describe('without EVIDENCE_KEY', () => {
     expect(offered?.unavailable).toContain(
       `npm run --silent cli -- redemption set-partner-tx ${id} TRANSACTION`,
     );
-    const body = { action: 'set-partner-tx', version, given: 'tx-1' };
+    const body = { version, transaction: 'tx-1' };
     const missing = '503 SETTING_MISSING';
-    expect(await refusalOf(visitor.post(`${path}/actions`, body))).toBe(missing);
+    expect(await refusalOf(visitor.post(`${path}/set-partner-tx`, body))).toBe(missing);
     expect(await refusalOf(visitor.get('/api/operate/unsealed-redemptions'))).toBe(missing);
   });
 });

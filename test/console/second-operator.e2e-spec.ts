@@ -194,8 +194,8 @@ it('an action on a redemption asks for a reason, and says so before', async () =
   expect((await one(cheap.id)).actions.some(({ needsApproval }) => needsApproval)).toBe(false);
   const refused = (why?: string) =>
     refusalOf(
-      operator.post(`${REDEMPTIONS}/${id}/actions`, {
-        action: 'not-deducted',
+      operator.post(`${REDEMPTIONS}/${id}/resolve`, {
+        notDeducted: true,
         version,
         reason: why,
       }),

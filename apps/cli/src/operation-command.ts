@@ -5,6 +5,7 @@ import { type Database } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import {
   accepts,
+  evidenceKeys,
   expectedOf,
   type FieldsClass,
   fieldsOf,
@@ -22,6 +23,7 @@ import {
 } from '#libs/operations';
 import { KeyRing } from '#libs/signing';
 import {
+  AdoptSettings,
   ConsoleLinkSettings,
   OperatorSettings,
   PartnerSettings,
@@ -51,6 +53,8 @@ interface Additions<T extends Operation> {
   /** The result can be printed as JSON. */
   readonly hasJson?: true;
   readonly options?: readonly Option[];
+  /** Shows the operator what is stored, and returns the values that follow from it; undefined: there is nothing to do. */
+  readonly prepare?: (call: Call, context: OperationContext) => Promise<Partial<T> | undefined>;
   /** Completes the values of the fields from these options. */
   readonly amend?: (values: Partial<T>, given: Given) => Partial<T>;
   /** Tells what was done. Default: the outcome of the operation, in a sentence. */
@@ -59,8 +63,10 @@ interface Additions<T extends Operation> {
 
 export function commandOf<T extends Operation>(
   type: OperationType<T>,
-  { note, namesPartner, hasJson, options = [], amend, print = printOutcome }: Additions<T> = {},
+  additions: Additions<T> = {},
 ): CommandSpec {
+  const { note, namesPartner, hasJson, options = [], amend, prepare } = additions;
+  const { print = printOutcome } = additions;
   const { spec } = type;
   const isOnPartner = fieldsOf(type).has('partner');
   return command({
@@ -80,11 +86,17 @@ export function commandOf<T extends Operation>(
       const read = (await valuesOf(type, given, call.terminal)) as Partial<T>;
       const operation = prepared(type, amend === undefined ? read : amend(read, given));
       const context = contextOf(call);
-      const perform = async (database: Database): Promise<unknown> => {
-        if (spec.isConfirmed === true) await call.confirm(spec.consequence ?? '');
-        return operation.perform({ ...context, database });
+      const perform = async (database: Database): Promise<void> => {
+        const found = await prepare?.(call, { ...context, database });
+        if (prepare !== undefined && found === undefined) return;
+        Object.assign(operation, found);
+        const confirm = spec.isConfirmed && ((text: string) => call.confirm(text));
+        if (spec.consequence !== undefined) await confirm?.(spec.consequence);
+        const asks = spec.consequence === undefined ? confirm : undefined;
+        const result = await operation.perform({ ...context, database, confirm: asks });
+        print(call, result as ResultOf<T>, operation);
       };
-      const result = await (isOnPartner
+      await (isOnPartner
         ? call.withPartner(
             given.name,
             (database, { partnerId }) => {
@@ -94,7 +106,6 @@ export function commandOf<T extends Operation>(
             { isTold: namesPartner !== true },
           )
         : call.withDatabase(perform));
-      print(call, result as ResultOf<T>, operation);
     },
   });
 }
@@ -105,6 +116,7 @@ function printOutcome<T extends Operation>(call: Call, result: ResultOf<T>, oper
 
 interface OperationSettings extends OperatorSettings {
   readonly secretsKey?: string;
+  readonly evidenceKey?: string;
   readonly consoleOrigin?: string;
   readonly stakeSet?: string;
   readonly chainId?: number;
@@ -113,6 +125,7 @@ interface OperationSettings extends OperatorSettings {
 
 const SETTINGS = {
   secretsKey: PartnerSettings,
+  evidenceKey: AdoptSettings,
   consoleOrigin: ConsoleLinkSettings,
   stakeSet: StakeSetSettings,
   registry: RegistrySettings,
@@ -123,11 +136,14 @@ function settingsOf({ needs }: OperationSpec): SettingsClass<OperationSettings> 
 }
 
 function contextOf(call: Call<OperationSettings>): Omit<OperationContext, 'database'> {
-  const { secretsKey, consoleOrigin, stakeSet } = call.settings;
+  const { secretsKey, evidenceKey, consoleOrigin, stakeSet } = call.settings;
   // An unusable key is refused before the database is opened.
   const keyRing = secretsKey === undefined ? undefined : KeyRing.parse(secretsKey);
+  const evidence =
+    evidenceKey === undefined ? undefined : evidenceKeys({ evidenceKey, secretsKey });
   return {
     clock: call.clock,
+    ...(evidence !== undefined && { evidence: () => evidence }),
     actor: call.operator.actor,
     consoleOrigin,
     stakeSet,

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionViews } from '#libs/db';
 import { type PartnerId, type Redemption } from '#libs/domain';
-import { type ActionName, allowedActions, operate, type OperatorAction } from '#libs/operations';
+import {
+  type ActionName,
+  allowedActions,
+  type OperatorAction,
+  prepared,
+  RetryRedemption,
+} from '#libs/operations';
 import { systemClock } from '#libs/platform';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored, type Case, CASES, POLICY } from './testing/redemption-rows.support-spec.js';
@@ -72,16 +78,20 @@ describe('what is offered', () => {
       'restored-out-of-band': null,
       'not-deducted': null,
     });
-    expect(await inputs('attention: paid-after-dead')).toEqual({ 'settled-by-hand': 'note' });
+    expect(await inputs('attention: paid-after-dead')).toEqual({
+      'settled-by-hand': 'settledByHand',
+    });
     expect(await inputs('failed')).toEqual({});
   });
 });
 
 it('a refusal has its code and its advice apart from its text too', async () => {
   const { id } = await aStored(bench.database, partner, 'failed');
-  const refused = operate(bench.database, systemClock, {
-    ...{ id, event: { type: 'operator-retry' } },
-    ...{ actor: 'operator:ann', command: 'redemption retry' },
+  const refused = prepared(RetryRedemption, { id }).perform({
+    ...{ database: bench.database, clock: systemClock, actor: 'operator:ann' },
+    keyRing: () => {
+      throw new Error('a retry needs no key');
+    },
   });
   await expect(refused).rejects.toMatchObject({
     code: 'FINAL',

@@ -15,7 +15,7 @@ export * from './operation/field.js';
 export { OnPartner } from './operation/on-partner.js';
 export * from './operation/operation.js';
 export { AlreadyDoneError, keptNote, REASON } from './operation/page-fields.js';
-export { CONSEQUENCES, consequences } from './operations.js';
+export { consequences } from './operations.js';
 export * from './partners/callback.js';
 export {
   AddCredential,
@@ -35,10 +35,10 @@ export * from './redemptions/adopt.js';
 export * from './redemptions/chain-evidence.js';
 export { liveText, payoutFields, standingFields } from './redemptions/fields.js';
 export * from './redemptions/find.js';
-export * from './redemptions/operate.js';
-export * from './redemptions/perform-action.js';
+export * from './redemptions/redemption-operations.js';
+export * from './redemptions/refused-operation.error.js';
 export { refusedActions } from './redemptions/named-actions.js';
-export { asTitle } from './text/action-words.js';
+export { asCommand, asTitle } from './text/action-words.js';
 export { waitsFor } from './redemptions/waits-for.js';
 export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';

@@ -10,25 +10,21 @@ import {
   SetPartner,
 } from './partners/partners.js';
 import { AcceptPrice } from './price.js';
+import { AdoptRedemptions } from './redemptions/adopt.js';
 import { RewrapSecrets } from './secrets/stored-secrets.js';
 
 const OPERATIONS: readonly OperationType[] = [
   ...[CreatePartner, SetPartner, RenamePartner, PausePartner, ResumePartner],
   ...[AddCredential, RevokeCredential],
   ...[InviteMember, WithdrawInvitation, RemoveMember],
-  ...[AcceptPrice, AcknowledgeClaim, RewrapSecrets],
+  ...[AcceptPrice, AcknowledgeClaim, AdoptRedemptions, RewrapSecrets],
 ];
 
 /** What each operation leads to, by its command, for operators to read before. */
 export function consequences(): Readonly<Record<string, string>> {
-  const told = OPERATIONS.flatMap(({ spec: { command, consequence } }) =>
-    consequence === undefined ? [] : [[command, consequence] as const],
+  return Object.fromEntries(
+    OPERATIONS.flatMap(({ spec: { command, consequence } }) =>
+      consequence === undefined ? [] : [[command, consequence] as const],
+    ),
   );
-  return { ...Object.fromEntries(told), ...CONSEQUENCES };
 }
-
-/** Of operations that have no class. */
-export const CONSEQUENCES = {
-  'redemption adopt':
-    'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.',
-} as const;

@@ -10,42 +10,42 @@ import {
   type PartnerId,
   REDEMPTION_STATES,
   type RedemptionState,
+  parseUuidV7,
   type UuidV7,
 } from '#libs/domain';
 import {
-  adoptRedemptions,
+  AdoptRedemptions,
+  asCommand,
+  CancelRedemption,
   chainEvidence,
-  CONSEQUENCES,
   duration,
-  evidenceKeys,
-  isAdoptable,
+  evidenceOf,
   type ListedRedemption,
   type LiveEvidence,
   moment,
+  type Operated,
+  operatedText,
   OptionError,
   payoutFields,
   printable,
   redemptionsWithoutMac,
   type RedemptionWithoutMac,
+  ReplayConfirmation,
   resolvePartner,
+  ResolveRedemption,
+  RetryRedemption,
   searchRedemptions,
+  SetPartnerTransaction,
   type ShownRedemption,
   showRedemption,
   standingFields,
   tokensText,
   waitsFor,
 } from '#libs/operations';
-import { AdoptSettings, OperatorSettings } from '../cli.env.js';
-import { command, type CommandGroup } from '../command.js';
-import {
-  cancel,
-  REDEMPTION,
-  replayConfirm,
-  resolve,
-  retry,
-  setPartnerTx,
-} from './redemption-operations.command.js';
-import { AS, JSON_LINE, LIMIT, option, wallet, YES } from '../options.js';
+import { OperatorSettings } from '../cli.env.js';
+import { type Call, command, type CommandGroup } from '../command.js';
+import { commandOf } from '../operation-command.js';
+import { argument, expecting, JSON_LINE, LIMIT, option, wallet } from '../options.js';
 import { type Field, fieldLines, table } from '../output/text.js';
 
 const HEAD = ['ID', 'STATE', 'FOR', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'REASON'];
@@ -110,6 +110,12 @@ function listText(listed: readonly ListedRedemption[], nowMs: number): string {
   ]);
   return table(HEAD, rows);
 }
+
+const REDEMPTION = argument(
+  '<id>',
+  'the redemption',
+  expecting('the id of a redemption, a UUID of version 7.', parseUuidV7),
+);
 
 const show = command({
   name: 'show',
@@ -195,32 +201,25 @@ function confirmationFields({ confirmation }: RedemptionHistory): Field[] {
   ];
 }
 
-const adopt = command({
-  name: 'adopt',
-  description: 'vouch for open redemptions that were written without EVIDENCE_KEY',
-  options: [AS, YES],
-  settings: AdoptSettings,
-  async action(call) {
-    const keys = evidenceKeys(call.settings);
-    await call.withDatabase(async (database) => {
-      const foreign = await redemptionsWithoutMac(database, keys);
-      if (foreign.length === 0) {
-        call.terminal.out('Every open redemption bears the MAC of the service.\n');
-        return;
-      }
-      call.terminal.out(foreignText(foreign));
-      await call.confirm(CONSEQUENCES['redemption adopt']);
-      const adopted = await adoptRedemptions(database, keys, foreign, call.operator);
-      call.terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
-      const left = foreign
-        .filter((one) => !isAdoptable(one))
-        .map(({ redemption }) => redemption.id);
-      if (left.length > 0) {
-        call.terminal.out(
-          `Not adopted, and not paid, because the wallet has no holder: ${left.join(', ')}.\n`,
-        );
-      }
-    });
+const adopt = commandOf(AdoptRedemptions, {
+  async prepare(call, context) {
+    const seal = evidenceOf(context, AdoptRedemptions.spec.command);
+    const foreign = await redemptionsWithoutMac(context.database, seal);
+    call.terminal.out(
+      foreign.length === 0
+        ? 'Every open redemption bears the MAC of the service.\n'
+        : foreignText(foreign),
+    );
+    if (foreign.length === 0) return undefined;
+    return { redemptions: foreign.map(({ redemption: { id, version } }) => ({ id, version })) };
+  },
+  print({ terminal }, { adopted, unheld }, { redemptions }) {
+    terminal.out(`Adopted ${adopted} of ${redemptions.length}.\n`);
+    if (unheld.length > 0) {
+      terminal.out(
+        `Not adopted, and not paid, because the wallet has no holder: ${unheld.join(', ')}.\n`,
+      );
+    }
   },
 });
 
@@ -239,8 +238,25 @@ function foreignText(foreign: readonly RedemptionWithoutMac[]): string {
   );
 }
 
+const print = ({ terminal }: Call, operated: Operated): void => {
+  const { moved, next } = operatedText(operated, asCommand);
+  terminal.out(`${moved}\n${next}\n`);
+};
+
 export const redemptionCommands: CommandGroup = {
   name: 'redemption',
   description: 'redemptions, and what only a person can settle',
-  commands: [list, show, retry, setPartnerTx, resolve, cancel, replayConfirm, adopt],
+  commands: [
+    list,
+    show,
+    ...[RetryRedemption, SetPartnerTransaction, ResolveRedemption, CancelRedemption].map((type) =>
+      commandOf<InstanceType<typeof type>>(type, { print }),
+    ),
+    commandOf(ReplayConfirmation, {
+      print({ terminal }, _, { id }) {
+        terminal.out(`The confirmation of redemption ${id} is sent again at once.\n`);
+      },
+    }),
+    adopt,
+  ],
 };

@@ -1,8 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import { Field } from '#libs/openapi';
-import { REASON } from '#libs/operations';
 import { distinctName } from '../auth/operators.js';
 import * as Input from '../http/inputs.js';
 import { NamedPartner } from '../operate/schema.js';
@@ -13,17 +11,6 @@ const STATES = ['open', 'expired', ...DECISIONS] as const;
 
 /** Name of the argument with sealed secrets, for the console that carries out the action. Pages never get it. */
 export const SEALED = 'sealed';
-
-export function ApprovalReason(): PropertyDecorator {
-  const { pattern, expected, least, most } = REASON;
-  return applyDecorators(
-    Input.Matching(pattern, `be ${expected}`, {
-      ...{ minLength: least, maxLength: most },
-      description: 'Why, for the audit log and the second operator. Needed if one decides.',
-    }),
-    Input.Optional(),
-  );
-}
 
 export class ApprovalsQuery {
   @Input.Optional()

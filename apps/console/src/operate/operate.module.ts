@@ -29,9 +29,8 @@ import { PARTNER_ROUTES } from './partners/partner.routes.js';
 import { PartnersController } from './partners/partners.controller.js';
 import { CLAIM_ROUTES } from './reconciliation/claim.routes.js';
 import { ReconciliationController } from './reconciliation/reconciliation.controller.js';
-import { AdoptionActions } from './redemptions/adoption-actions.js';
 import { AdoptionController } from './redemptions/adoption.controller.js';
-import { RedemptionActions } from './redemptions/redemption-actions.js';
+import { REDEMPTION_ROUTES } from './redemptions/redemption.routes.js';
 import { RedemptionView } from './redemptions/redemption-view.js';
 import { RedemptionsController } from './redemptions/redemptions.controller.js';
 import { RegistryController } from './registry/registry.controller.js';
@@ -58,9 +57,9 @@ import { WalletsController } from './wallets/wallets.controller.js';
     MembersController,
     AdoptionController,
     RedemptionsController,
+    ...REDEMPTION_ROUTES,
   ],
   providers: [
-    AdoptionActions,
     ChainAccess,
     DatabaseAlerts,
     IndexFigures,
@@ -68,7 +67,6 @@ import { WalletsController } from './wallets/wallets.controller.js';
     OperateKeys,
     OperationService,
     PartnerViews,
-    RedemptionActions,
     RedemptionView,
     ServiceHealth,
     StakeSets,

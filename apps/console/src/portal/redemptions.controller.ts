@@ -17,12 +17,13 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
-import { replayConfirmation } from '#libs/operations';
+import { prepared, ReplayConfirmation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { MemberLimit } from '../auth/member-limits.js';
 import * as Input from '../http/inputs.js';
+import { Secrets } from '../secrets.module.js';
 import { CALL_MODELS, CallBody, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
 import { BeforeUuid, lastOf, PAGE_SIZE, timesOf, WalletFilter } from './page.dto.js';
@@ -100,6 +101,7 @@ export class OwnRedemptionsController {
     private readonly rows: OwnRows,
     private readonly database: Database,
     private readonly limits: MemberLimitStore,
+    private readonly secrets: Secrets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -151,10 +153,10 @@ export class OwnRedemptionsController {
     const key = `confirmation:${id}`;
     const seconds = await this.limits.take([{ key, ...ONCE_A_MINUTE }], this.clock.nowMs());
     if (seconds > 0) throw HttpProblem.tooManyRequests(seconds);
-    const actor = memberActor(member);
-    const command = { actor, command: 'redemption replay-confirm', arguments: { id } };
+    const { database, clock, secrets } = this;
+    const context = { database, clock, actor: memberActor(member), keyRing: () => secrets.keyRing };
     try {
-      await replayConfirmation(this.database, command, id, this.clock.nowMs());
+      await prepared(ReplayConfirmation, { id }).perform(context);
     } catch (error) {
       if (!(error instanceof PermanentError)) throw error;
       throw new HttpProblem(409, REFUSALS[error.code] ?? error.message, { code: error.code });

@@ -197,8 +197,6 @@ export const deskTexts = {
     actions: 'Actions',
     noActions: 'Nothing can be done with it in this state.',
     viewer: 'Only the roles operator and admin may do this.',
-    transaction: 'The partner’s transaction id, exactly as the partner has it',
-    note: 'What was agreed, in one line; it stays in the audit',
     approvals: 'Second operator',
     toApprovals: 'To the approvals',
     states: {

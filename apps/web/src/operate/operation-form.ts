@@ -12,7 +12,7 @@ export interface FieldSchema {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly writeOnly?: boolean;
-  readonly items?: { readonly enum?: readonly string[] };
+  readonly items?: { readonly enum?: readonly string[]; readonly $ref?: string };
   readonly enum?: readonly string[];
   /** Of a group of fields. */
   readonly properties?: Readonly<Record<string, FieldSchema>>;

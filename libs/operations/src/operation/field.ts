@@ -33,6 +33,8 @@ interface CommonSpec {
   readonly required?: true;
   /** A part of the route's path instead of the body; then the operation itself refuses a wrong value. */
   readonly inPath?: true;
+  /** A stored request of two-person approval has it, although the command does not. */
+  readonly isStored?: true;
   /** The value as an audit row has it. Default: the value itself, of a secret only that it was given. */
   readonly audited?: (value: string) => unknown;
 }

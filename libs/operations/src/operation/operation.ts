@@ -2,7 +2,13 @@
  * Operations: what an operator can do, each a class with its fields, its rules, its handler and its audit row. The
  * command line, the console and its pages derive their options, routes and forms from it.
  */
-import { type Database, decimalText, type OperatorRole, type RegistryPlace } from '#libs/db';
+import {
+  type Database,
+  decimalText,
+  type EvidenceSeal,
+  type OperatorRole,
+  type RegistryPlace,
+} from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type KeyRing } from '#libs/signing';
@@ -29,10 +35,10 @@ export interface OperationSpec {
   readonly isFresh?: true;
   /** A second operator may have to decide; see `forSecondOperator`. */
   readonly mayNeedSecond?: true;
-  /** The command asks for a yes before. */
+  /** The command asks for a yes before; without a `consequence` here the operation asks itself. */
   readonly isConfirmed?: true;
   /** What it takes from the settings of the program. */
-  readonly needs?: 'secretsKey' | 'consoleOrigin' | 'stakeSet' | 'registry';
+  readonly needs?: 'secretsKey' | 'evidenceKey' | 'consoleOrigin' | 'stakeSet' | 'registry';
 }
 
 /** What an operation works with. */
@@ -47,6 +53,13 @@ export interface OperationContext {
   readonly subject?: string | undefined;
   /** @throws if the program has no SECRETS_KEY */
   readonly keyRing: () => KeyRing;
+  /**
+   * Vouches for rows of redemptions.
+   * @param command with its arguments, for the refusal. @throws if the program has no EVIDENCE_KEY
+   */
+  readonly evidence?: (command: string) => EvidenceSeal;
+  /** Asks the operator before anything is written, if the consequence depends on what is stored. Throws to refuse. */
+  readonly confirm?: ((consequence: string) => Promise<void>) | undefined;
   /** Origin at which browsers reach the console. */
   readonly consoleOrigin?: string | undefined;
   /** The stake set of the database. */
@@ -63,6 +76,8 @@ export interface OperationContext {
 export interface SecondOperatorRequest {
   /** What it means, as both operators read it. */
   readonly summary: string;
+  /** In USD; null: it moves no value, so no second operator decides. Absent: it has no upper bound. */
+  readonly worthUsd?: string | null;
   /** Kept and shown with the arguments, and obeyed nowhere. */
   readonly shown?: Readonly<Record<string, unknown>>;
 }

@@ -10,7 +10,7 @@ const LONGEST_NOTE = 255;
 export const REASON = {
   type: 'text',
   label: 'Reason',
-  help: 'why, for the second operator, who decides by it; needed if one decides',
+  help: 'it stays in the log; a second operator decides by it',
   expected: '1 to 500 characters in one line, none of them a control, direction or invisible one',
   pattern: /^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u,
   ...{ least: 1, most: 500 },

@@ -1,5 +1,5 @@
 /** Actions that an operator may take on a redemption. The domain decides what is allowed; no rule is repeated here. */
-import { type RedemptionHistory } from '#libs/db';
+import { decimalText, type RedemptionHistory } from '#libs/db';
 import {
   deliveryTransition,
   type EventOf,
@@ -9,7 +9,6 @@ import {
   revertTarget,
   transition,
 } from '#libs/domain';
-import { auditedText } from '../audit/audited.js';
 
 /** Events that an operator may report. None of them pays, and none proves that a payout is dead. */
 export type OperatorEvent = EventOf<
@@ -23,40 +22,6 @@ export type OperatorEvent = EventOf<
 
 const FINAL = 'This is final: nothing takes it back.';
 
-/** What the partner has told the operator and no call can verify. Every resolution is final. */
-export interface Resolution {
-  /** The name in the audit log. */
-  readonly as: 'restored-out-of-band' | 'not-deducted' | 'settled-by-hand';
-  readonly event: OperatorEvent;
-  readonly title: string;
-  /** Text for the operator to read before the action. */
-  readonly consequence: (redemption: Redemption) => string;
-}
-
-export const RESTORED_OUT_OF_BAND: Resolution = {
-  as: 'restored-out-of-band',
-  event: { type: 'operator-restored' },
-  title: 'End it: the partner gave the points back by hand',
-  consequence: ({ id, points, wallet }) =>
-    `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand. ${FINAL}`,
-};
-
-export const NOT_DEDUCTED: Resolution = {
-  as: 'not-deducted',
-  event: { type: 'operator-not-deducted' },
-  title: 'End it: the partner took no points',
-  consequence: ({ id, points, wallet }) =>
-    `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}. ${FINAL}`,
-};
-
-export const SETTLED_BY_HAND: Resolution = {
-  as: 'settled-by-hand',
-  event: { type: 'operator-settled' },
-  title: 'Close it: settled with the partner by hand',
-  consequence: ({ id, points, wallet }) =>
-    `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
-};
-
 export const LONGEST_NOTE = 255;
 
 /** Whether the text can be the note of a settlement: one line, not empty, at most LONGEST_NOTE characters. */
@@ -64,12 +29,9 @@ export function isSettlementNote(text: string): boolean {
   return text.trim() !== '' && text.length <= LONGEST_NOTE && !/\p{Cc}/u.test(text);
 }
 
-/** What the operator has to give with an action. */
-export type ActionInput =
-  /** The partner's transaction id, exactly as the partner has it. */
-  | 'transaction'
-  /** See `isSettlementNote`. */
-  | 'note';
+/** What the operator has to give with an action: a field of its operation. */
+export const ACTION_INPUTS = ['transaction', 'settledByHand'] as const;
+export type ActionInput = (typeof ACTION_INPUTS)[number];
 
 /** For each action the command that does the same, as the audit log names it. Pages show the actions in this order. */
 export const ACTION_COMMANDS = {
@@ -92,15 +54,18 @@ export interface OperatorAction {
   /** Text for the operator to read before the action. */
   readonly consequence: string;
   readonly input: ActionInput | undefined;
+  /** The other fields of its operation by which the action is known. */
+  readonly fields: Readonly<Record<string, true>>;
   /** Nothing takes it back. */
   readonly isFinal: boolean;
 }
 
-interface Candidate {
+export interface Candidate {
   readonly action: Exclude<ActionName, 'replay-confirm'>;
   readonly title: string;
   readonly event: OperatorEvent;
   readonly input?: ActionInput;
+  readonly fields?: Readonly<Record<string, true>>;
   readonly isFinal?: true;
   readonly consequence: (before: Redemption, after: Redemption, policy: PartnerPolicy) => string;
 }
@@ -142,36 +107,35 @@ export const CANDIDATES: readonly Candidate[] = [
     consequence: ({ id, points, wallet }) =>
       `The transaction stays that of redemption ${id} for good: the partner is asked to revert it, which gives ${points.toString()} points back to ${wallet}.`,
   },
-  resolving(RESTORED_OUT_OF_BAND),
-  resolving(NOT_DEDUCTED),
-  { ...resolving(SETTLED_BY_HAND), input: 'note' },
+  // What the partner has told the operator and no call can verify.
+  {
+    action: 'restored-out-of-band',
+    title: 'End it: the partner gave the points back by hand',
+    event: { type: 'operator-restored' },
+    fields: { restoredOutOfBand: true },
+    isFinal: true,
+    consequence: ({ id, points, wallet }) =>
+      `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand. ${FINAL}`,
+  },
+  {
+    action: 'not-deducted',
+    title: 'End it: the partner took no points',
+    event: { type: 'operator-not-deducted' },
+    fields: { notDeducted: true },
+    isFinal: true,
+    consequence: ({ id, points, wallet }) =>
+      `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}. ${FINAL}`,
+  },
+  {
+    action: 'settled-by-hand',
+    title: 'Close it: settled with the partner by hand',
+    event: { type: 'operator-settled' },
+    input: 'settledByHand',
+    isFinal: true,
+    consequence: ({ id, points, wallet }) =>
+      `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
+  },
 ];
-
-function resolving({ as, event, title, consequence }: Resolution): Candidate {
-  return { action: as, title, event, isFinal: true, consequence };
-}
-
-/**
- * The event of an action, and the arguments of its audit row.
- * @param given the value that `input` asks for
- */
-export function eventOf(
-  action: Candidate['action'],
-  given: string | undefined,
-): { readonly event: OperatorEvent; readonly arguments: object } {
-  const candidate = CANDIDATES.find((one) => one.action === action);
-  if (candidate === undefined) throw new TypeError(`there is no action ${action}`);
-  const { event } = candidate;
-  if (event.type === 'operator-set-transaction') {
-    const partnerTransactionId = given ?? '';
-    return {
-      event: { ...event, partnerTransactionId },
-      arguments: { transaction: auditedText(partnerTransactionId) },
-    };
-  }
-  if (ACTION_COMMANDS[action] !== 'redemption resolve') return { event, arguments: {} };
-  return { event, arguments: { as: action, ...(given !== undefined && { note: given }) } };
-}
 
 interface Standing {
   readonly redemption: Redemption;
@@ -195,17 +159,26 @@ export function allowedActions(
     const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
     if (decision.kind === 'refused') continue;
     const { next } = decision;
-    const { action, title, input, isFinal = false } = candidate;
+    const { action, title, input, fields = {}, isFinal = false } = candidate;
     const command = ACTION_COMMANDS[action];
     const told = consequence(redemption, next, policy);
     const kind =
       action === 'retry' && returnsToAttention(redemption, next, policy) ? returningRetries : ways;
-    kind.push({ action, command, title, input, isFinal, consequence: told });
+    kind.push({ action, command, title, input, fields, isFinal, consequence: told });
   }
   const allowed = [...ways, ...returningRetries];
   return mayReplay(confirmation, nowMs)
     ? [...allowed, replayOf(redemption, confirmation?.deliveredAt != null)]
     : allowed;
+}
+
+/**
+ * The worth of an action in USD; null if it moves no value: a retry outside `attention` does what the service would do
+ * anyway, and a confirmation only informs the partner.
+ */
+export function worthUsd(action: ActionName, { state, usdAmount }: Redemption): string | null {
+  const movesValue = action !== 'replay-confirm' && (action !== 'retry' || state === 'attention');
+  return movesValue ? decimalText(usdAmount) : null;
 }
 
 /** Whether a retry would end in `attention` again, because no revert call can name the deduction. */
@@ -233,6 +206,7 @@ function replayOf({ id }: Redemption, wasDelivered: boolean): OperatorAction {
     title: REPLAY_TITLE,
     consequence: `The confirmation of redemption ${id}, ${before}, is sent to the partner again at once. The redemption stays as it is.`,
     input: undefined,
+    fields: {},
     isFinal: false,
   };
 }

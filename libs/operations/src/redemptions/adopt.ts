@@ -1,4 +1,4 @@
-/** Adoption: open redemptions from before EVIDENCE_KEY was set get their MAC, once a person has looked at them. */
+/** Adoption: open redemptions from before EVIDENCE_KEY was set get their MAC, once an operator has looked at them. */
 import {
   CallbackStore,
   type Database,
@@ -7,8 +7,15 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import { isUnheldAddress } from '#libs/domain';
-import { type Operator } from '../audit/audited.js';
+import { Field } from '../operation/field.js';
+import {
+  Operation,
+  type OperationContext,
+  type SecondOperatorRequest,
+} from '../operation/operation.js';
+import { REASON } from '../operation/page-fields.js';
 import { type ListedRedemption } from './find.js';
+import { evidenceOf, VERSION } from './redemption-operations.js';
 
 export interface RedemptionWithoutMac extends ListedRedemption {
   readonly stored: StoredRedemption;
@@ -31,26 +38,68 @@ export async function redemptionsWithoutMac(
   });
 }
 
-/** Whether a redemption can be adopted: a wallet without a key has redeemed nothing, so another hand wrote its row. */
-export function isAdoptable({ redemption }: RedemptionWithoutMac): boolean {
-  return !isUnheldAddress(redemption.wallet);
+export class SeenRedemption {
+  @Field({ type: 'uuid', help: 'its id', required: true }) readonly id!: string;
+  @Field(VERSION) readonly version!: number;
+}
+
+export interface Adopted {
+  readonly adopted: number;
+  /** Those whose wallet has no key: it has redeemed nothing, so another program wrote the row. */
+  readonly unheld: readonly string[];
 }
 
 /**
- * Gives each redemption its MAC as it was read, with an audit row. A redemption that has changed since, or that cannot
- * be adopted, is left as it is.
- * @returns how many were adopted
+ * Gives each redemption that is still as the operator saw it its MAC, with an audit row. Needs a second operator if
+ * APPROVAL_ABOVE_USD is set: the worth in a row without a MAC cannot be trusted as a bound.
  */
-export async function adoptRedemptions(
-  database: Database,
-  seal: EvidenceSeal,
-  foreign: readonly RedemptionWithoutMac[],
-  by: Pick<Operator, 'actor' | 'approvedBy'>,
-): Promise<number> {
-  const adoption = new EvidenceAdoption(database, seal);
-  let adopted = 0;
-  for (const { stored } of foreign.filter(isAdoptable)) {
-    if (await adoption.adopt(stored, by)) adopted += 1;
+export class AdoptRedemptions extends Operation<Adopted> {
+  static readonly spec = {
+    command: 'redemption adopt',
+    description: 'vouch for open redemptions that were written without EVIDENCE_KEY',
+    consequence:
+      'Each of these can be paid, or its deduction reverted as it is named, once it is adopted.',
+    role: 'admin',
+    isFresh: true,
+    mayNeedSecond: true,
+    isConfirmed: true,
+    needs: 'evidenceKey',
+  } as const;
+
+  @Field({
+    type: 'list',
+    help: 'as they were seen',
+    of: () => SeenRedemption,
+    ...{ most: 100, required: true, isStored: true },
+  })
+  readonly redemptions!: readonly SeenRedemption[];
+
+  @Field(REASON) readonly reason?: string;
+
+  override forSecondOperator(context: OperationContext): Promise<SecondOperatorRequest> {
+    evidenceOf(context, AdoptRedemptions.spec.command);
+    const { consequence } = AdoptRedemptions.spec;
+    const summary = `Redemptions without a MAC: ${this.redemptions.length}. ${consequence}`;
+    return Promise.resolve({ summary });
   }
-  return adopted;
+
+  async perform(context: OperationContext): Promise<Adopted> {
+    const { database, actor, approvedBy } = context;
+    const seal = evidenceOf(context, AdoptRedemptions.spec.command);
+    const seen = new Map(this.redemptions.map(({ id, version }) => [id, version]));
+    const foreign = (await redemptionsWithoutMac(database, seal)).filter(
+      ({ redemption: { id, version } }) => seen.get(id) === version,
+    );
+    const isUnheld = ({ redemption }: RedemptionWithoutMac) => isUnheldAddress(redemption.wallet);
+    const adoption = new EvidenceAdoption(database, seal);
+    let adopted = 0;
+    for (const one of foreign) {
+      if (!isUnheld(one) && (await adoption.adopt(one.stored, { actor, approvedBy }))) adopted += 1;
+    }
+    return { adopted, unheld: foreign.filter(isUnheld).map(({ redemption: { id } }) => id) };
+  }
+
+  override outcomeOf({ adopted }: Adopted): string {
+    return `Adopted: ${adopted}. Redemptions that have changed since they were shown, or whose wallet has no holder, stay as they were.`;
+  }
 }

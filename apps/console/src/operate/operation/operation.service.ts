@@ -6,6 +6,7 @@ import {
   type OperationContext,
   type OperationType,
   outcomeOf,
+  type SecondOperatorRequest,
   specOf,
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
@@ -70,13 +71,15 @@ export class OperationService {
     }
     const { command: action } = specOf(operation);
     const values = storedValues(operation, context.keyRing);
-    await this.approvals.requireNoOpenRequest(
-      (open) => open.action === action && open.arguments['partner'] === values['partner'],
+    const { id, partner } = values;
+    // Of a redemption, any action on it.
+    await this.approvals.requireNoOpenRequest(({ action: open, arguments: given }) =>
+      id === undefined ? open === action && given['partner'] === partner : given['id'] === id,
     );
     const { reason } = operation as { readonly reason?: string };
     const asked = await this.approvals.perform(operator, {
       ...{ action, arguments: { ...values, ...request.shown }, summary: request.summary },
-      ...{ worthUsd: UNBOUNDED, reason },
+      ...{ worthUsd: worthOf(request), reason },
     });
     return actionResult(asked, subject, this.clock.nowMs());
   }
@@ -98,7 +101,12 @@ export class OperationService {
     const { clock, settings } = this;
     const isOfSet = needs === 'stakeSet';
     return {
-      ...{ ...by, clock, keyRing: () => this.keyRing(command, partner) },
+      ...{
+        ...by,
+        clock,
+        evidence: (typed) => this.keys.seal(typed),
+        keyRing: () => this.keyRing(command, partner),
+      },
       ...(isOfSet && { stakeSet }),
       database: isOfSet ? await this.sets.open(stakeSet) : this.database,
       consoleOrigin: settings.consoleOrigin,
@@ -111,4 +119,9 @@ export class OperationService {
   private keyRing(command: string, partner: string) {
     return this.keys.keyRing(`${command} ${partner}`.trim());
   }
+}
+
+/** As the approvals take it. */
+function worthOf({ worthUsd = UNBOUNDED }: SecondOperatorRequest): string | undefined {
+  return worthUsd ?? undefined;
 }

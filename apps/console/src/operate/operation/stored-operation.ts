@@ -4,6 +4,7 @@ import { validateSync } from 'class-validator';
 import {
   type FieldsClass,
   fieldsOf,
+  type FieldSpec,
   isOfCommand,
   type Operation,
   type OperationType,
@@ -15,7 +16,7 @@ import { SEALED } from '../../approvals/approval.dto.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The values of the fields that commands have too. Of each secret there is only that it was given. */
+/** The values of the fields, except those that only the request needs. Of each secret there is only that it was given. */
 export function storedValues(operation: Operation, keyRing: () => KeyRing): Values {
   const { plain, secrets } = separated(operation, operation.constructor as OperationType);
   const names = Object.keys(secrets);
@@ -61,9 +62,13 @@ function separated(values: object, type: FieldsClass): Separated {
       plain[name] = inner.plain;
       Object.assign(secrets, inner.secrets);
     } else if (spec.type === 'secret') secrets[name] = value;
-    else if (spec.inPath === true || isOfCommand(spec)) plain[name] = value;
+    else if (isStored(spec)) plain[name] = value;
   }
   return { plain, secrets };
+}
+
+function isStored(spec: FieldSpec): boolean {
+  return spec.inPath === true || spec.isStored === true || isOfCommand(spec);
 }
 
 function joined(type: FieldsClass, plain: Values, secrets: Values): Values {

@@ -1,11 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Approval,
-  CallbackStore,
-  Database,
-  decimalText,
-  type RedemptionHistory,
-} from '#libs/db';
+import { type Approval, CallbackStore, Database, type RedemptionHistory } from '#libs/db';
 import { type Redemption, type UuidV7 } from '#libs/domain';
 import {
   asTitle,
@@ -16,6 +10,7 @@ import {
   showRedemption,
   standingFields,
   waitsFor,
+  worthUsd,
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { approvalBody } from '../../approvals/approval.dto.js';
@@ -93,19 +88,25 @@ export class RedemptionView {
     const policy = await this.callbacks.find(redemption.partner);
     if (policy === undefined) return [];
     const refused = refusedActions(redemption, { nowMs: this.clock.nowMs(), policy });
-    const nothing = { consequence: '', input: null, isFinal: false, needsApproval: false };
+    const nothing = {
+      consequence: '',
+      input: null,
+      fields: {},
+      isFinal: false,
+      needsApproval: false,
+    };
     return refused.map(({ why, ...action }) => ({ ...action, ...nothing, unavailable: why }));
   }
 
   private actionBody(one: OperatorAction, redemption: Redemption): ActionBody {
     const { id } = redemption;
-    const { action, command, title, consequence, input = null, isFinal } = one;
+    const { action, command, input = null } = one;
     const isPossible = action !== 'set-partner-tx' || this.keys.canSeal;
     const unavailable = isPossible
       ? null
       : keyMissingText('EVIDENCE_KEY', `${command} ${id} TRANSACTION`);
-    const needsApproval = this.approvals.needsSecond(worthUsd(one, redemption));
-    return { action, command, title, consequence, input, isFinal, needsApproval, unavailable };
+    const needsApproval = this.approvals.needsSecond(worthUsd(action, redemption) ?? undefined);
+    return { ...one, input, needsApproval, unavailable };
   }
 }
 
@@ -113,16 +114,4 @@ function confirmationBody({ confirmation }: RedemptionHistory): ConfirmationBody
   if (confirmation === null) return null;
   const { state, attempts, payload, deliveredAt, nextActionAt } = confirmation;
   return { state, attempts, payload, deliveredAt, nextActionAt };
-}
-
-/**
- * Undefined for an action that moves no value: a retry outside `attention` does what the service would do anyway, and a
- * confirmation only informs the partner.
- */
-export function worthUsd(
-  { action }: OperatorAction,
-  { state, usdAmount }: Redemption,
-): string | undefined {
-  const movesMoney = action !== 'replay-confirm' && (action !== 'retry' || state === 'attention');
-  return movesMoney ? decimalText(usdAmount) : undefined;
 }

@@ -2,7 +2,13 @@ import { ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ReadRows } from '#libs/db';
 import { REDEMPTION_STATES, type Redemption, type RedemptionState } from '#libs/domain';
 import { Field } from '#libs/openapi';
-import { ACTION_NAMES, type ActionName, tokensText } from '#libs/operations';
+import {
+  ACTION_INPUTS,
+  ACTION_NAMES,
+  type ActionInput,
+  type ActionName,
+  tokensText,
+} from '#libs/operations';
 import { PartnerName } from '../../auth/auth.dto.js';
 import { ApprovalBody } from '../../approvals/approval.dto.js';
 import { CallBody } from '../call.bodies.js';
@@ -61,7 +67,9 @@ export class ActionBody {
   @Field.Text('The command that does the same.') readonly command!: string;
   @Field.Text() readonly title!: string;
   @Field.Text('What it leads to; empty where it cannot be done now.') readonly consequence!: string;
-  @Field.OneOfOrNull(['transaction', 'note']) readonly input!: 'transaction' | 'note' | null;
+  @Field.OneOfOrNull(ACTION_INPUTS) readonly input!: ActionInput | null;
+  @Field.Json('The other fields of its request by which the action is known.')
+  readonly fields!: Readonly<Record<string, true>>;
   @Field.Flag('Nothing takes it back.') readonly isFinal!: boolean;
   @Field.Flag('It waits for a second operator: give a `reason`.') readonly needsApproval!: boolean;
   @Field.TextOrNull('Why it cannot be done here now, and from when or where.')

@@ -1,12 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { MinLength } from 'class-validator';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
-import { ACTION_NAMES, type ActionName } from '#libs/operations';
-import { ApprovalReason } from '../../approvals/approval.dto.js';
 import * as Input from '../../http/inputs.js';
 import { AFTER } from '../schema.js';
-
-const MAX_VERSION = 2_147_483_647;
 
 export class RedemptionsQuery {
   @Input.Optional()
@@ -38,35 +33,4 @@ export class QueueQuery {
   @Input.Optional()
   @Input.Matching(QUEUE_KEY, 'be the end of a page', { description: AFTER })
   readonly after?: string;
-}
-
-function Version(description?: string) {
-  return Input.Whole({ minimum: 1, maximum: MAX_VERSION }, 'be a version', {
-    ...{ minimum: 1 },
-    ...(description !== undefined && { description }),
-  });
-}
-
-export class ActionDto {
-  @Input.OneOf(ACTION_NAMES, 'be an action') readonly action!: ActionName;
-  @Version('Of the redemption, as it was seen.') readonly version!: number;
-
-  @Input.Optional()
-  @Input.TextUpTo(255, { maxLength: 255, description: 'What `input` asks for.' })
-  readonly given?: string;
-
-  @ApprovalReason() readonly reason?: string;
-}
-
-class SeenRedemption {
-  @Input.Uuid() readonly id!: string;
-  @Version() readonly version!: number;
-}
-
-export class AdoptDto {
-  @ApiProperty({ type: [SeenRedemption], maxItems: 100 })
-  @Input.ListOf(() => SeenRedemption, { most: 100 })
-  readonly redemptions!: SeenRedemption[];
-
-  @ApprovalReason() readonly reason?: string;
 }

@@ -1,14 +1,4 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  Query,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import {
   Database,
@@ -25,18 +15,12 @@ import { Answers, Fails, Operation } from '#libs/openapi';
 import { chainEvidence, liveText, resolvePartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { ActionResultBody, actionResult, ApprovalBody } from '../../approvals/approval.dto.js';
-import {
-  type ConsoleOperator,
-  CurrentOperator,
-  ForOperators,
-  FreshSignIn,
-} from '../../auth/audience.js';
+import { ApprovalBody } from '../../approvals/approval.dto.js';
+import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
 import { isMoment } from '../../http/moment.js';
 import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { SETTINGS_SOURCE } from '../../console.env.js';
-import { RedemptionActions } from './redemption-actions.js';
 import { RedemptionView } from './redemption-view.js';
 import {
   ConfirmationBody,
@@ -46,7 +30,7 @@ import {
   RedemptionsBody,
   unreadableBodies,
 } from './redemption.bodies.js';
-import { ActionDto, QUEUE_KEY, QueueQuery, RedemptionsQuery } from './redemption.requests.js';
+import { QUEUE_KEY, QueueQuery, RedemptionsQuery } from './redemption.requests.js';
 
 /** Maximum number of partners that a refusal lists. */
 const MOST_NAMED = 5;
@@ -68,7 +52,6 @@ export class RedemptionsController {
     private readonly partners: PartnerStore,
     private readonly store: RedemptionStore,
     private readonly view: RedemptionView,
-    private readonly actions: RedemptionActions,
     @Inject(SETTINGS_SOURCE) private readonly source: SettingsSource,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -130,32 +113,6 @@ export class RedemptionsController {
     if (stored === undefined) throw missing();
     const live = await chainEvidence(stored, this.source, this.clock);
     return { asked: live.asked, text: liveText(live) };
-  }
-
-  @Post(':redemption/actions')
-  @HttpCode(200)
-  @ForOperators('operator')
-  @FreshSignIn()
-  @Operation(
-    'Do something with it',
-    'What its state allows, as long as it is as it was seen; above the set value once another operator has approved it.',
-  )
-  @ApiParam(REDEMPTION_ID)
-  @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
-  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such redemption.', 'REDEMPTION_MISSING', 'NOT_FOUND')
-  @Fails(
-    409,
-    'Refused: by the rules of its state (then `code` is the rule), or since it has moved on.',
-    ...['VIEW_OUTDATED', 'APPROVAL_PENDING', 'REDEMPTION_STALE', 'PARTNER_ID_REUSED'],
-  )
-  async act(
-    @Param('redemption') id: string,
-    @Body() dto: ActionDto,
-    @CurrentOperator() operator: ConsoleOperator,
-  ): Promise<ActionResultBody> {
-    const performed = await this.actions.perform(operator, idOf(id), dto);
-    return actionResult(performed, operator.subject, this.clock.nowMs());
   }
 
   private async listed(

@@ -1,13 +1,15 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
-import { ActionOutcome, ReasonField } from '../approvals/second-operator';
+import { forms } from '../../api/console-forms.generated';
+import { WHOLE_LABEL } from '../../desk/confirm-dialog';
+import { ActionOutcome } from '../approvals/second-operator';
 import { WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
+import { OperationDialog } from '../operation-dialog';
+import { fieldsOf, type FormField } from '../operation-form';
 import { texts } from '../texts';
 import { useApprovalAboveUsd, useMayOperate } from '../operator';
 
@@ -22,7 +24,6 @@ interface Asked {
 }
 
 const words = deskTexts.redemption;
-const LONGEST = 255;
 
 /** The actions that the redemption's state allows, each with its consequence. */
 export function Actions({ redemption }: { readonly redemption: Redemption }) {
@@ -81,53 +82,41 @@ interface ActionDialogProps {
   readonly onClose: () => void;
 }
 
+const FORMS: Readonly<Record<string, readonly FormField[]>> = {
+  'redemption set-partner-tx': fieldsOf(forms.SetPartnerTransaction),
+  'redemption resolve': fieldsOf(forms.ResolveRedemption),
+};
+const [REASON] = fieldsOf(forms.RetryRedemption);
+
 function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
   const aboveUsd = useApprovalAboveUsd() ?? '0';
-  const [given, setGiven] = useState('');
-  const [reason, setReason] = useState('');
-  const { action, title, consequence, input, isFinal, needsApproval } = asked.action;
+  const { action: asks, version } = asked;
+  const { command, title, consequence, input, fields, isFinal, needsApproval } = asks;
   // A note says why already.
-  const needsReason = needsApproval || (isFinal && input !== 'note');
-  const perform = useMutation({
-    mutationFn: () =>
-      dataOf(
-        consoleApi.POST('/api/operate/redemptions/{redemption}/actions', {
-          params: { path: { redemption: id } },
-          body: {
-            ...{ action, version: asked.version },
-            ...(input !== null && { given }),
-            ...(needsReason && { reason }),
-          },
-        }),
-      ),
-    onSuccess: async (result) => {
-      onDone(result);
-      await refresh('operate');
-      onClose();
-    },
-    // An action on an old version is refused; the refresh shows the current state behind the dialog.
-    onError: () => refresh('operate', 'redemptions', 'one', id),
-  });
+  const needsReason = needsApproval || (isFinal && input !== 'settledByHand');
+  const inputs = FORMS[command]?.filter(({ name }) => name === input) ?? [];
   return (
-    <ConfirmDialog
+    <OperationDialog
       title={title}
       consequence={consequence}
       isFinal={isFinal}
-      isReady={(input === null || given.trim() !== '') && (!needsReason || reason.trim() !== '')}
-      action={perform}
+      fields={[...inputs, ...(needsReason && REASON !== undefined ? [REASON] : [])]}
+      send={(body) => dataOf(perform(command, id, { version, ...fields, ...body }))}
+      onDone={onDone}
+      // An action on an old version is refused; the refresh shows the current state behind the dialog.
+      onError={() => void refresh('operate', 'redemptions', 'one', id)}
       onClose={onClose}
     >
-      {input !== null && (
-        <TextInput
-          label={words[input]}
-          maxLength={LONGEST}
-          data-autofocus
-          value={given}
-          onChange={({ currentTarget: { value } }) => setGiven(value)}
-        />
-      )}
       {needsApproval && <Text fw={700}>{texts.approvals.needed(aboveUsd)}</Text>}
-      {needsReason && <ReasonField value={reason} onChange={setReason} />}
-    </ConfirmDialog>
+    </OperationDialog>
   );
+}
+
+/** Sends the request of an action, whose route is named after its command. */
+function perform(command: string, id: string, body: ConsoleBody<'RetryRedemption'>) {
+  const route = `/api/operate/redemptions/{id}/${command.split(' ')[1] ?? ''}`;
+  return consoleApi.POST(route as '/api/operate/redemptions/{id}/retry', {
+    params: { path: { id } },
+    body,
+  });
 }

@@ -1,14 +1,15 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
-import { ConfirmDialog } from '../../desk/confirm-dialog';
+import { forms } from '../../api/console-forms.generated';
 import { PageTitle } from '../../desk/page-title';
 import { Rows } from '../../shared/keyed-table';
 import { Empty, Loaded } from '../../shared/loaded';
-import { ActionOutcome, ReasonField } from '../approvals/second-operator';
+import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
+import { OperationDialog } from '../operation-dialog';
+import { fieldsOf } from '../operation-form';
 import { useConsequences, useHasSecondOperator, useIsAdmin } from '../operator';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
 
@@ -16,6 +17,7 @@ type Redemption = ConsoleBody<'ListedRedemption'>;
 type Result = ConsoleBody<'ActionResult'>;
 
 const words = deskTexts.adoption;
+const FIELDS = fieldsOf(forms.AdoptRedemptions);
 /** Maximum number of redemptions that the console adopts at once. */
 const MOST = 100;
 const KEY = ['operate', 'redemptions', 'unsealed'];
@@ -78,34 +80,23 @@ interface AdoptDialogProps {
 function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
   const consequenceOf = useConsequences();
   const needsReason = useHasSecondOperator();
-  const [reason, setReason] = useState('');
-  const adopt = useMutation({
-    mutationFn: () =>
-      dataOf(
-        consoleApi.POST('/api/operate/unsealed-redemptions/adopt', {
-          body: {
-            redemptions: seen.map(({ id, version }) => ({ id, version })),
-            ...(needsReason && { reason }),
-          },
-        }),
-      ),
-    onSuccess: async (result) => {
-      onDone(result);
-      await refresh('operate');
-      onClose();
-    },
-  });
   return (
-    <ConfirmDialog
+    <OperationDialog
       title={words.adopt(seen.length)}
       consequence={consequenceOf('redemption adopt')}
       isFinal
       second={{ warning: words.warning, sure: words.sure }}
-      isReady={!needsReason || reason.trim() !== ''}
-      action={adopt}
+      fields={needsReason ? FIELDS : []}
+      send={(body) => {
+        const redemptions = seen.map(({ id, version }) => ({ id, version }));
+        return dataOf(
+          consoleApi.POST('/api/operate/unsealed-redemptions/adopt', {
+            body: { redemptions, ...body },
+          }),
+        );
+      }}
+      onDone={onDone}
       onClose={onClose}
-    >
-      {needsReason && <ReasonField value={reason} onChange={setReason} />}
-    </ConfirmDialog>
+    />
   );
 }

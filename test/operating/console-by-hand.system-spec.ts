@@ -1,4 +1,4 @@
-/** Runs the command of docs/operating/console.md#serving-the-pages that serves the pages in a shell. Only host names are replaced. */
+/** Runs the command of docs/operating/console.md that serves the pages in a shell. Only host names are replaced. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { compileCache, createTestDatabase, eventually, type TestDatabase } from 
 import { read } from '../partner-docs/markdown.js';
 import { shellBlocks } from './machine/shell-blocks.js';
 
-const PAGE = 'docs/operating/console.md#serving-the-pages';
+const PAGE = 'docs/operating/console.md';
 const ORIGIN = 'https://play.example.com';
 const START_MS = 60_000;
 

@@ -61,7 +61,7 @@ export class ErrorBody {
 const REQUEST_ID = {
   'X-Request-Id': {
     description:
-      'Names the request in our logs: the X-Request-Id that was sent, where it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
+      'Names the request in our logs: the X-Request-Id that was sent, if it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
 } as const;

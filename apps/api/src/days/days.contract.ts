@@ -104,9 +104,9 @@ export const ProofContract = contractOf({
       ['DAY_REVISION_DUE'],
       ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
     ),
-    410: ['PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'],
+    410: ['PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are computed for.'],
     503: unavailable(
-      'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
+      'The database does not answer. PROOF_NOT_READY: an older day, whose tree is computed again: ask again after Retry-After.',
       ['PROOF_NOT_READY'],
     ),
   },
@@ -129,8 +129,8 @@ const HEADERS_OF_LIST = {
   'X-Sealed-Day': text(
     'What GET /api/staking/days/{day} answers of this day and revision, in canonical JSON: the list has to lead to its root.',
   ),
-  ETag: text('Of this form of the list: strong, but weak where it is packed by gzip.'),
-  'Cache-Control': text('Immutable where `revision` was given, else to be asked for again.'),
+  ETag: text('Of this form of the list: strong, but weak if it is compressed by gzip.'),
+  'Cache-Control': text('Immutable if `revision` was given, else to be asked for again.'),
   Vary: text('Accept-Encoding.'),
   'Accept-Ranges': text('bytes.'),
 } as const;
@@ -164,14 +164,14 @@ function list({ operationId, mediaType, line, example }: Listed): MethodDecorato
       name: 'Range',
       required: false,
       description:
-        'One range of bytes of the plain form; anything else is answered whole. With it the answer is not packed.',
+        'One range of bytes of the plain form; anything else is answered whole. With it the answer is not compressed.',
       schema: { type: 'string' },
       example: 'bytes=1048576-',
     }),
     ApiHeader({
       name: 'If-Range',
       required: false,
-      description: 'The ETag of the plain form: where it is another by now, the answer is whole.',
+      description: 'The ETag of the plain form: if it is another by now, the answer is whole.',
       schema: { type: 'string' },
     }),
     ApiResponse({

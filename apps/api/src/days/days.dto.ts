@@ -63,7 +63,7 @@ const Units = Field.field({
 @ApiSchema({ name: 'SealedDay' })
 export class SealedDayAnswer {
   @Field.Day() readonly day!: string;
-  @Field.Positive('Grows where a sealed day came out differently later; the newest counts.')
+  @Field.Positive('Grows if a sealed day came out differently later; the newest counts.')
   readonly revision!: number;
   @Hash('Of the Merkle tree over (wallet, low, next).') readonly root!: string;
   @ApiPropertyOptional({ ...HASH, description: 'Of the revision before this one.' })
@@ -125,7 +125,7 @@ export class DayLeafAnswer {
 export class DayProofAnswer extends SealedDayOfSetAnswer {
   @Field.Address('In lower case.') readonly walletAddress!: string;
   @Units(
-    'What the wallet kept staked all through the day, in the smallest unit of the token; 0 where it has no leaf.',
+    'What the wallet kept staked all through the day, in the smallest unit of the token; 0 if it has no leaf.',
   )
   readonly low!: string;
   @Field.Nested(

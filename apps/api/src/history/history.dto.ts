@@ -90,14 +90,14 @@ export class HistoryAnswer extends AnswerOfWallet {
 
   @ApiProperty({
     type: [IntervalAnswer],
-    description: 'Oldest first; none where nothing follows `after`.',
+    description: 'Oldest first; none if nothing follows `after`.',
     maxItems: MAX_INTERVALS,
   })
   readonly intervals!: IntervalAnswer[];
 
   @ApiPropertyOptional({
     ...BLOCK,
-    description: '`after` of the next page; absent where there is none.',
+    description: '`after` of the next page; absent if there is none.',
   })
   readonly next?: number;
 }

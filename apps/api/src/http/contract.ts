@@ -33,19 +33,19 @@ export const COMMON_HEADERS = {
   },
   'X-Request-Id': {
     description:
-      'Names the request in our logs: the X-Request-Id that was sent, where it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
+      'Names the request in our logs: the X-Request-Id that was sent, if it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
   'Content-Digest': {
-    description: 'SHA-256 of the body (RFC 9530); where Accept-Signature asks for a signature.',
+    description: 'SHA-256 of the body (RFC 9530); if Accept-Signature asks for a signature.',
     schema: { type: 'string', pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$' },
   },
   'Signature-Input': {
-    description: 'What is signed (RFC 9421); where Accept-Signature asks for a signature.',
+    description: 'What is signed (RFC 9421); if Accept-Signature asks for a signature.',
     schema: { type: 'string' },
   },
   Signature: {
-    description: 'The signature (RFC 9421); where Accept-Signature asks for one.',
+    description: 'The signature (RFC 9421); if Accept-Signature asks for one.',
     schema: { type: 'string' },
   },
 } as const;

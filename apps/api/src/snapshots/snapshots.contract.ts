@@ -11,7 +11,7 @@ export const INDEX_HEADERS = {
   },
   'X-Index-Final': {
     description:
-      'true where the chain’s finality has passed the end of the window, so that no reorganisation can change the answer.',
+      'true if the chain’s finality has passed the end of the window, so that no reorganisation can change the answer.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
 };

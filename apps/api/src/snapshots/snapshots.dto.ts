@@ -174,7 +174,7 @@ export class SnapshotsAnswer extends AnswerOfWallet {
     type: 'number',
     minimum: 0,
     description:
-      'averageStakedAmount x exchangeRateToUSD, worked out exactly; absent without a fresh price.',
+      'averageStakedAmount x exchangeRateToUSD, computed exactly; absent without a fresh price.',
   })
   readonly valueInUSD?: number;
 

@@ -70,8 +70,6 @@ export const texts = {
       acceptTitle: 'Which price is right?',
       acceptMeans:
         'Redemptions and snapshots go on with the next reading near it, within a minute. All redemptions from then on are paid by it.',
-      usd: 'US dollars for one token',
-      notUsd: 'A number above 0, such as 0.15.',
       heldAccepted: 'A figure was accepted: the hold ends with the next reading near it.',
       before: 'Before',
       now: 'Reading',
@@ -208,8 +206,6 @@ export const texts = {
     by: (actor: string) => `by ${actor}`,
     acknowledge: 'Acknowledge',
     acknowledgeTitle: 'Acknowledge this claim',
-    note: 'What it was',
-    noteHint: 'For those who look at it later; 1 to 255 characters.',
   },
   audits: {
     title: 'Audits',

@@ -33,11 +33,13 @@ export function refusedActions(redemption: Redemption, context: ActionContext): 
   });
 }
 
+const TOO_FRESH = 'A call to deduct could still reach the partner.';
+
 function whyNot({ code, message }: Refusal, redemption: Redemption): string {
   const fromMs = possibleFromMs(code, redemption);
   if (fromMs === undefined) return `Not now: ${message}`;
-  // The exact time is added, so the rule's own estimate of it is cut off.
-  const [reason = message] = message.split(/(?<=\.) /);
+  // The exact time takes the place of the rule's own estimate.
+  const reason = code === 'too-fresh' ? TOO_FRESH : message;
   return `Not now: ${reason} Possible from ${moment(fromMs) ?? ''} on.`;
 }
 

@@ -1,5 +1,5 @@
 import { retryAfterMs as parse } from '#libs/platform';
-import { BLOCK_OUT_OF_RANGE, KNOWN_ERRORS, type Meaning, RANGE_INVALID } from './known-messages.js';
+import { BLOCK_OUT_OF_RANGE, KNOWN_ERRORS, type Meaning, RANGE_INVALID } from './known-errors.js';
 import { redact } from './redact.js';
 import {
   BatchTooLargeError,
@@ -82,10 +82,9 @@ function meaningOf(
 ): Meaning | undefined {
   if (isPrunedHeight(text)) return 'state unavailable';
   return KNOWN_ERRORS.find(
-    ({ says = [], matches, codes = [], isOfRanges = false }) =>
+    ({ says = [], codes = [], isOfRanges = false }) =>
       (mayBeRange || !isOfRanges) &&
-      (says.some((part) => text.includes(part)) ||
-        matches?.test(text) === true ||
+      (says.some((it) => (typeof it === 'string' ? text.includes(it) : it.test(text))) ||
         (code !== undefined && codes.includes(code))),
   )?.means;
 }

@@ -139,7 +139,7 @@ const IS_ERC721 = `0x01ffc9a7${'80ac58cd'.padEnd(64, '0')}`;
  * once and kept, so that one provider alone is not believed if others answer.
  * @param known facts that the caller has or does not need, which are not compared between providers
  * @throws PermanentError if the contract does not give a fact, or no two providers report the same;
- * AllEndpointsFailedError if none answers, or one gives an answer of another form
+ * AllEndpointsFailedError if none answers
  */
 export async function readTokenFacts(
   pool: RpcPool,

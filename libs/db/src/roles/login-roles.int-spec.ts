@@ -234,7 +234,7 @@ describe('requireOwnRights', () => {
         requireOwnRights(owner, program, { isProduction: true, onExcess }),
       ).rejects.toBeInstanceOf(ExcessRightsError);
       await requireOwnRights(owner, program, { isProduction: false, onExcess });
-      expect(excess.at(-1)).toMatch(/is a superuser.*docs\/operating\/roles\.md/);
+      expect(excess.at(-1)).toMatch(/is a superuser.*docs\/operating\/install\.md#database-users/);
     },
   );
 

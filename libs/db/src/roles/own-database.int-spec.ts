@@ -37,7 +37,7 @@ describe('the database of a program', () => {
     const database = await open('development');
     await database.close();
     expect(lines.join('')).toMatch(
-      /"code":"DATABASE_RIGHTS_EXCESSIVE".*docs\/operating\/roles\.md/,
+      /"code":"DATABASE_RIGHTS_EXCESSIVE".*docs\/operating\/install\.md#database-users/,
     );
   });
 

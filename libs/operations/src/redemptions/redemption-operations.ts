@@ -153,9 +153,7 @@ abstract class OnRedemption extends Operation<Operated> {
   ): Promise<Allowed>;
 
   /** Makes the MAC that vouches for what the operator names. */
-  protected seal(_: OperationContext): EvidenceSeal | undefined {
-    return undefined;
-  }
+  protected seal?(context: OperationContext): EvidenceSeal;
 
   /** The arguments of the audit row besides the redemption. */
   protected auditedArguments(): object {
@@ -183,7 +181,7 @@ abstract class OnRedemption extends Operation<Operated> {
     };
     const id = parseUuidV7(this.id);
     if (id === undefined) throw new OptionError('The id of a redemption is a UUID of version 7.');
-    const seal = this.seal(context);
+    const seal = this.seal?.(context);
     return onRedemption(database, { ...command, id, seal }, async (stored, store) => {
       if (version !== undefined && stored.redemption.version !== version) {
         const page = { after: version, limit: MOST_TOLD };
@@ -332,11 +330,11 @@ export class ResolveRedemption extends OperatorAction {
 
   /** @throws OptionError */
   get action(): Candidate['action'] {
-    const [action, ...more] = [
-      ...(this.restoredOutOfBand === true ? (['restored-out-of-band'] as const) : []),
-      ...(this.notDeducted === true ? (['not-deducted'] as const) : []),
-      ...(this.settledByHand === undefined ? [] : (['settled-by-hand'] as const)),
-    ];
+    const given: Candidate['action'][] = [];
+    if (this.restoredOutOfBand === true) given.push('restored-out-of-band');
+    if (this.notDeducted === true) given.push('not-deducted');
+    if (this.settledByHand !== undefined) given.push('settled-by-hand');
+    const [action, ...more] = given;
     if (action !== undefined && more.length === 0) return action;
     throw new OptionError(
       'Give exactly one of --restored-out-of-band, --not-deducted and --settled-by-hand.',

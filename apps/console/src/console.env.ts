@@ -155,7 +155,7 @@ export class ConsoleSettings extends ServiceSettings {
   readonly oidcClientSecret?: string;
 
   @Setting({
-    description: 'The claim that lists the groups of a person.',
+    description: 'The claim that lists the groups of a user.',
     default: 'groups',
   })
   readonly oidcGroupsClaim!: string;

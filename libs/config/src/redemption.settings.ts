@@ -25,7 +25,7 @@ export const VAULT_CANCELLER_KEY_SETTING: SettingOptions = {
 
 export const VAULT_PAUSER_KEY_SETTING: SettingOptions = {
   description:
-    'Pauses the vault where a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the key of VOUCHER_SIGNER_KEY, whose theft is a reason to pause. Unset: a person pauses.',
+    'Pauses the vault where a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the key of VOUCHER_SIGNER_KEY, whose theft is a reason to pause. Unset: an operator pauses it.',
   secret: true,
   optional: true,
   parse: privateKey,

@@ -75,7 +75,7 @@ async function settingsAnswers({ state, settings }: Index): Promise<Answer | Ans
     ? ok('those that the index was made with')
     : fault(
         'what is stored of the settings of the index does not belong to its fingerprint',
-        `Somebody changed the row by hand. Make the index again: \`index again\`. ${REINDEXING}`,
+        `The row was changed by hand. Make the index again: \`index again\`. ${REINDEXING}`,
       );
 }
 

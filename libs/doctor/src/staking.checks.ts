@@ -120,7 +120,7 @@ async function eventsAnswer(staking: StakingChain, contract: Address): Promise<A
   if (named.length === 0) {
     return warning(
       `there are none ${where}`,
-      'Fine where nobody staked in them; else check STAKE_CONTRACT.',
+      'Fine if no one staked in them; else check STAKE_CONTRACT.',
     );
   }
   return read.length > 0

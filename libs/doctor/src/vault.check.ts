@@ -203,7 +203,7 @@ function pauserAnswer({ isPauser, pauser, signer, address, settings }: Vault): A
     return settings.voucherSignerKey === undefined
       ? notChecked('VAULT_PAUSER_KEY is not set')
       : warning(
-          'VAULT_PAUSER_KEY is not set: a person pauses where a claim is a theft',
+          'VAULT_PAUSER_KEY is not set: an operator must pause it if a claim is a theft',
           'Make a key of its own and let the admin grant it PAUSER_ROLE: docs/operating/keys.md.',
         );
   }

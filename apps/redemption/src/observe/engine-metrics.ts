@@ -76,9 +76,13 @@ function gaugeQueues(add: ReturnType<typeof gaugesOfOneRead<RedemptionCounts>>):
       for (const { state, longestSeconds } of states) by.set({ state }, longestSeconds);
     },
   );
-  gauge('lowmark_redemptions_due', 'Redemptions that are due and nobody works at', (counts, by) => {
-    by.set(counts.due.count);
-  });
+  gauge(
+    'lowmark_redemptions_due',
+    'Redemptions that are due and not being worked on',
+    (counts, by) => {
+      by.set(counts.due.count);
+    },
+  );
   gauge(
     'lowmark_redemptions_due_oldest_seconds',
     'How long the redemption that is due longest has waited for a worker',

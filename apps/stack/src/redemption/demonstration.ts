@@ -58,7 +58,7 @@ class Demonstration {
   async timedOut(wallet: Address): Promise<void> {
     const { clock } = this.context;
     const { local, partner } = this.participants;
-    const title = `Redemption 2: nobody claims, so ${grouped(POINTS)} points come back (times in UTC)`;
+    const title = `Redemption 2: not claimed, so ${grouped(POINTS)} points come back (times in UTC)`;
     const { user, timeline, course } = await this.#begin(wallet, title);
     const redemption = await course.redeem(partner.name, POINTS, randomUUID());
     await this.#showPoints(user, timeline);

@@ -120,7 +120,7 @@ export function reconcile(
 }
 
 const CLAIM_TEXTS: readonly (readonly [UnsettledKind, DifferenceKind, string])[] = [
-  ['without-row', 'claim-without-row', 'claims of no redemption: somebody else signs vouchers'],
+  ['without-row', 'claim-without-row', 'claims of no redemption: someone else signs vouchers'],
   ['unpayable', 'claim-unpayable', 'claims of redemptions that must not be paid'],
   ['different', 'claim-different', 'claims of another amount, recipient or vault than planned'],
   ['overdue', 'claim-overdue', 'claims that the worker has not recorded'],

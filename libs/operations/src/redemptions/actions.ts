@@ -133,7 +133,7 @@ export const CANDIDATES: readonly Candidate[] = [
     input: 'settledByHand',
     isFinal: true,
     consequence: ({ id, points, wallet }) =>
-      `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
+      `Redemption ${id} stays as it is and needs no attention any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
   },
 ];
 

@@ -119,7 +119,7 @@ export const ATTENTION: Readonly<Record<AttentionReason, Advice>> = {
   'settled-by-hand': () =>
     'nothing: it was settled with the partner by hand, and the row stays as the proof. The note is in redemption.audit.',
   'claimed-without-plan': (say) =>
-    `The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: \`ledger restored\`, then ${say('retry')}; is the deduction not known: ask the partner, then ${say('set-partner-tx')}. Otherwise somebody else signs vouchers: pause the vault, revoke SIGNER_ROLE.`,
+    `The vault has paid this redemption, and the ledger has no plan of it. The points stay taken. Was the ledger restored from a backup: \`ledger restored\`, then ${say('retry')}; is the deduction not known: ask the partner, then ${say('set-partner-tx')}. Otherwise someone else signs vouchers: pause the vault, revoke SIGNER_ROLE.`,
   'evidence-invalid': (say) =>
     `The row was not written by the service, or was altered since: nothing is paid by it. Written before the service had EVIDENCE_KEY, or by one with another key: ${say('retry')} gives the points back. Otherwise another program or person writes to the database: pause redemptions, replace the credentials (docs/operating/keys.md), and ask the partner what its books say before anything else.`,
 };

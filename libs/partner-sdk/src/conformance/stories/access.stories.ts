@@ -92,8 +92,8 @@ export const forged: Story = {
   checks: ['auth-before-answer'],
   async play(tester) {
     const exchanges = await Promise.all([
-      tester.read('a forged read of a wallet that nobody has', randomAddress(), ANOTHER_SECRET),
-      deductFromNobody(tester, 'a forged deduction from a wallet that nobody has', ANOTHER_SECRET),
+      tester.read('a forged read of a wallet that no one has', randomAddress(), ANOTHER_SECRET),
+      deductFromNobody(tester, 'a forged deduction from a wallet that no one has', ANOTHER_SECRET),
     ]);
     judgeAll(tester, 'auth-before-answer', exchanges);
   },

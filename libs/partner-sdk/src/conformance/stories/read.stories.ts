@@ -137,7 +137,7 @@ export const unknownUser: Story = {
   checks: ['balance-unknown-user', 'balance-bad-address'],
   async play(tester) {
     const [unknown, bad] = await Promise.all([
-      tester.read('a wallet that nobody has', randomAddress()),
+      tester.read('a wallet that no one has', randomAddress()),
       tester.read('what is no address', '0x12'),
     ]);
     tester.judge('balance-bad-address', notRefused(bad, []), [bad]);
@@ -149,7 +149,7 @@ export const unknownUserDeduction: Story = {
   title: 'a deduction from an unknown user',
   checks: ['deduct-unknown-user'],
   async play(tester) {
-    const purpose = 'deduct from a wallet that nobody has';
+    const purpose = 'deduct from a wallet that no one has';
     const address = randomAddress();
     const exchange = await tester.deduct({ purpose, id: tester.newId(), points: 1, address });
     tester.judgeRefusal('deduct-unknown-user', exchange, 'ERR-USER-NOT-FOUND');

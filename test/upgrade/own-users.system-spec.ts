@@ -66,7 +66,9 @@ describe('an installation with one credential for everything', () => {
       const { how, output } = await program(app, [], { ...COMMON, DATABASE_URL: test.url }).ended;
       expect(how).toBe(1);
       expect(output).toContain('DATABASE_RIGHTS_EXCESSIVE');
-      expect(output).toMatch(/is a superuser.*Give the \w+ a user of its own.*roles\.md/);
+      expect(output).toMatch(
+        /is a superuser.*Give the \w+ a user of its own.*install\.md#database-users/,
+      );
       expect(output).not.toContain(new URL(test.url).password || 'nothing to find');
     },
   );

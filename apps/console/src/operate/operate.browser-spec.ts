@@ -130,7 +130,7 @@ describe('with data', () => {
     await page.getByRole('button', { name: 'Acknowledge' }).press('Enter');
     await page.getByText('The claim is no alert any more once the next reconciliation').waitFor();
     // The dialog itself moves the focus to its field.
-    await page.getByRole('dialog').locator('textarea:focus').waitFor();
+    await page.getByRole('dialog').locator('input:focus').waitFor();
     await page.keyboard.type('The game has it.');
     await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).press('Enter');
     await page.getByText('There are none.').waitFor();

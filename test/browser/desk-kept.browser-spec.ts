@@ -60,7 +60,7 @@ describe('by keyboard', () => {
     });
     visit = await desk.member(desk.bench.acme.id);
     await visit.goto('/partner/requests');
-    await visit.page.getByText(/refused with 401 is never here/).waitFor();
+    await visit.page.getByText(/refused with 401 never appears here/).waitFor();
     await enter('Show');
     await visit.dialog('Request').waitFor();
     await visit.page.keyboard.press('Escape');

@@ -238,5 +238,5 @@ it('the only member reads that access cannot be withdrawn, without a button', as
   await visit.page.getByText('The only member: your operator can end the access of all.').waitFor();
   expect(await visit.page.getByRole('button', { name: 'Withdraw access' }).count()).toBe(0);
   await visit.goto('/partner/requests');
-  await visit.page.getByText(/refused with 401 is never here/).waitFor();
+  await visit.page.getByText(/refused with 401 never appears here/).waitFor();
 });

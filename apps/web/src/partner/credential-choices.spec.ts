@@ -23,7 +23,7 @@ it('one that was replaced is replaced again only where no other lasts', () => {
   });
 });
 
-it('one that works no more has no choices', () => {
+it('one that no longer works has no choices', () => {
   expect(choicesOf(revoked, [one, revoked])).toMatchObject({
     ...{ canReplace: false, canRevoke: false },
   });

@@ -67,7 +67,7 @@ export const texts = {
     lastUsed: 'Last used',
     working: 'Works',
     ending: 'Replaced, works until',
-    ended: 'Replaced, works no more',
+    ended: 'Replaced, no longer works',
     revoked: 'Revoked',
     rotate: 'Replace',
     revoke: 'Revoke',
@@ -108,7 +108,7 @@ export const texts = {
   requests: {
     caption: 'Requests to the api',
     intro:
-      'A request that is refused with 401 is never here: its key is none of yours, or works no more.',
+      'A request that is refused with 401 never appears here: its key is not one of yours, or no longer works.',
     empty: 'No requests here. They are kept for some days, and appear within seconds.',
     failed: 'Failed only',
     request: 'Request',
@@ -201,7 +201,7 @@ export const texts = {
     mistakes: 'What made yours another one',
     unknown: 'It is not right, and no mistake that is known makes it.',
     unknownMore:
-      'It may be of other bytes, or of a secret that is none of yours. Compare the length of the secret in your code and its first characters with what you stored, and the SHA-256 of the body that you signed with that of the body that was sent. See “Why does my signature fail?” in the documentation.',
+      'It may be of other bytes, or of a secret that is not one of yours. Compare the length of the secret in your code and its first characters with what you stored, and the SHA-256 of the body that you signed with that of the body that was sent. See “Why does my signature fail?” in the documentation.',
     noQuery:
       'Was there a query behind the path? Put it in Path as well: a signature over the query, the commonest mistake, is found only with it.',
     trailing: 'The body that you pasted ends with a line break.',

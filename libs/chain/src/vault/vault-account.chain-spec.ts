@@ -129,7 +129,7 @@ describe('a transaction to the vault', () => {
     expect(await pending()).toEqual([]);
   });
 
-  it('is sent by the word of another node where the first one lies', async () => {
+  it('is sent if another node contradicts the first one, which lies', async () => {
     const node = await lying({ ...HIGH_PRICE, ...MUCH_GAS });
     const voucher = bench.voucher();
     await anAccount([node.url, bench.chain.url]).cancel(bench.vault, voucher.vaultId);

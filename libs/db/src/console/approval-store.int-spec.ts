@@ -123,13 +123,16 @@ describe('ApprovalStore', () => {
       'SET decision = NULL, decided_by = NULL, decided_name = NULL, decided_at = NULL',
       'is decided',
     ],
-  ])('refuses to change a decided row by %s, whoever connects', async (change, why) => {
-    const id = await ask();
-    await approvals.decide(id, 'approved', BOB, NOW_MS);
-    const owner = await test.open();
-    const text = `UPDATE console.approval ${change} WHERE id = ${id}`;
-    await expect(owner.pool.query(text)).rejects.toThrow(why);
-  });
+  ])(
+    'refuses to change a decided row by %s, for every user of the database',
+    async (change, why) => {
+      const id = await ask();
+      await approvals.decide(id, 'approved', BOB, NOW_MS);
+      const owner = await test.open();
+      const text = `UPDATE console.approval ${change} WHERE id = ${id}`;
+      await expect(owner.pool.query(text)).rejects.toThrow(why);
+    },
+  );
 
   it.each([
     [
@@ -144,7 +147,7 @@ describe('ApprovalStore', () => {
     ],
     ['DELETE FROM console.approval', 'never removed'],
     ['TRUNCATE console.approval', 'never removed'],
-  ])('refuses %s, whoever connects', async (text, why) => {
+  ])('refuses %s, for every user of the database', async (text, why) => {
     const id = await ask();
     const owner = await test.open();
     const where = text.startsWith('UPDATE') ? ` WHERE id = ${id}` : '';

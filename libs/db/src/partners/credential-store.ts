@@ -28,7 +28,7 @@ export class CredentialMissingError extends PermanentError {
   constructor() {
     super(
       'CREDENTIAL_MISSING',
-      'The partner has no active credential whose key begins so: look at the beginnings of those that it has.',
+      'The partner has no active credential with this prefix: compare it with the prefixes of those that it has.',
     );
   }
 }

@@ -47,7 +47,7 @@ describe('the search of the documentation', () => {
 });
 
 describe('an excerpt', () => {
-  it('is of the place where a word begins so', () => {
+  it('is taken from where a word begins with it', () => {
     expect(excerptOf('It happens once. The nonce is random.', ['nonce'])).toContain('The nonce');
     const text = `denounce ${'x '.repeat(100)}nonce`;
     expect(excerptOf(text, ['nonce'])).toMatch(/nonce$/);

@@ -99,6 +99,8 @@ describe('docker-compose.yml', () => {
     const known = settings.flatMap(({ variable, secret }) =>
       secret === true ? [variable, `${variable}_FILE`] : [variable],
     );
+    // Every program reads NODE_ENV when it reads its settings.
+    known.push('NODE_ENV');
     expect(known).toEqual(expect.arrayContaining(Object.keys(service.environment ?? {})));
   });
 
@@ -128,6 +130,16 @@ describe('docker-compose.yml', () => {
     const variables = read.flat().map(({ variable }) => variable);
     variables.push(...Object.keys(testConstants({})));
     expect(variables).toEqual(expect.arrayContaining(localNames.filter((name) => name !== '')));
+  });
+
+  it('is development for every service that reads the constants of a trial', () => {
+    expect(textOf('deploy/local.env')).toMatch(
+      /^SETTINGS=deploy\/local\.env\nNODE_ENV=development$/m,
+    );
+    const readers = Object.values(file.services).filter(readsLocalEnvironment);
+    expect(readers.length).toBeGreaterThan(5);
+    for (const { env_file: settings, environment } of readers)
+      expect(settings ? 'development' : environment?.['NODE_ENV']).toBe('development');
   });
 
   it('holds no secret', () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StakingClient } from '#libs/partner-sdk';
@@ -68,6 +70,25 @@ describe('./lowmark on a real engine', () => {
     expect(err).toContain('./lowmark local up');
   });
 
+  it('does not start a trial if another program has a port', async () => {
+    await refusesTakenPort('local up');
+    expect(await clone.lowmark('local ps --all --quiet')).toBe('');
+  });
+
+  /** Runs `./lowmark` with a port of the api at which this process listens. */
+  async function refusesTakenPort(words: string): Promise<void> {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    try {
+      const { code, err } = await clone.with({ API_PORT: String(port) }).tryLowmark(words);
+      expect(code).not.toBe(0);
+      expect(err).toContain(`another program listens at 127.0.0.1:${port}; nothing was changed.`);
+    } finally {
+      other.close();
+    }
+  }
+
   it('starts a trial, which leaves nothing to a real installation beside it', async () => {
     wallet = await startTrial(installation);
     note('the trial runs');
@@ -115,6 +136,16 @@ describe('./lowmark on a real engine', () => {
     const link = await clone.lowmark('console link --role admin');
     expect(link).toContain(`${pagesUrl}/sign-in/link#`);
   });
+
+  it.each(['up --no-build', 'upgrade --no-build --no-backup', 'restart proxy'])(
+    'goes on as it is if another program has a port: %s',
+    async (words) => {
+      const running = await idsOf([...SERVICES, ...DATA, 'proxy']);
+      await refusesTakenPort(words);
+      expect(await idsOf([...SERVICES, ...DATA, 'proxy'])).toEqual(running);
+      await readSnapshot();
+    },
+  );
 
   it('drops no request while it is upgraded, its keys are replaced with restarts, and on the way back', async () => {
     load = new Load({ ...installation, wallet, credential });

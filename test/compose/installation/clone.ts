@@ -36,6 +36,11 @@ export class Clone {
     return clone;
   }
 
+  /** The same folder, with further variables for every command. */
+  with(environment: Readonly<Record<string, string>>): Clone {
+    return new Clone(this.folder, { ...this.environment, ...environment });
+  }
+
   /**
    * Checks out a commit, or by default the current state of git's files in this working tree. Files that the operator
    * made stay.

@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { testConstants } from '#libs/config';
 import { localEnvironment, priceVariables } from '../../apps/stack/src/chain/local-environment.js';
@@ -183,18 +187,46 @@ describe('docker-compose.yml', () => {
     expect(service.restart).toBe('unless-stopped');
   });
 
-  it.each(ours.filter(([, { healthcheck }]) => healthcheck?.test.join().includes('fetch')))(
+  const asked = ours.filter(([, { healthcheck }]) => healthcheck?.test.includes('ready'));
+
+  it('asks five programs whether they are ready', () => {
+    const names = asked.map(([name]) => name);
+    expect(names).toEqual(['indexer', 'api', 'redemption', 'console', 'partner']);
+    const checks = asked.map(([, { healthcheck }]) => healthcheck?.test.slice(0, -1));
+    expect(new Set(checks.map(String)).size).toBe(1);
+  });
+
+  it.each(asked)(
     '%s is asked for its health where it listens',
     (name, { environment = {}, ports = [], healthcheck }) => {
       const port = environment[`${name.toUpperCase()}_PORT`];
       const management = environment['MANAGEMENT_PORT'];
       expect(environment['LISTEN_HOST']).toBe('0.0.0.0');
-      expect(healthcheck?.test.at(-1)).toContain(
-        `http://127.0.0.1:${management ?? port}/health/ready`,
-      );
+      expect(healthcheck?.test.at(-1)).toBe(String(management ?? port));
       for (const published of ports) expect(published).toMatch(new RegExp(`:${port}$`));
     },
   );
+
+  it.each([
+    [200, true],
+    [503, false],
+    [undefined, false],
+  ])('takes a program for ready by its answer %s: %s', async (status, isReady) => {
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/health/ready' ? (status ?? 0) : 404).end('{}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    if (status === undefined) server.close();
+    const [, program = '', ...words] = asked[0]?.[1].healthcheck?.test.slice(0, -1) ?? [];
+    const asking = execFile(program, [
+      ...words.map((word) => word.replaceAll('$$', '$')),
+      String(port),
+    ]);
+    const [code] = (await once(asking, 'exit')) as [number];
+    server.close();
+    expect(code === 0).toBe(isReady);
+  });
 
   it('asks for the replicas of a service where it listens, as the proxy does', () => {
     const told = textOf('deploy/haproxy/haproxy.cfg');

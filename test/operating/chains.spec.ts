@@ -32,13 +32,4 @@ describe('docs/operating/chains.md', () => {
     const named = rows('At a glance').map(([chain = '', id]) => [chain, Number(id)]);
     expect(named).toEqual(Object.entries(CHAINS).map(([chain, { id }]) => [chain, id]));
   });
-
-  it('names the contracts that viem names', () => {
-    const expected = Object.values(CHAINS).map(({ id, contracts }) => [
-      String(id),
-      `\`${contracts?.multicall3?.address ?? ''}\``,
-      contracts?.erc6492Verifier ? `\`${contracts.erc6492Verifier.address}\`` : 'none',
-    ]);
-    expect(rows('Contracts')).toEqual(expected);
-  });
 });

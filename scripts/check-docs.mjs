@@ -1,6 +1,6 @@
 /**
- * Checks the pages: links lead to files and headings that exist, a way of links leads from README.md to every page, and
- * no sentence has more than 40 words. Part of `npm run check`. Page names as arguments check the sentences of these only.
+ * Checks the pages: links lead to files and headings that exist, a way of links leads from README.md to every page, no
+ * sentence has more than 40 words, and each row of a table has the cells of its head. Part of `npm run check`.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ const pages = new Map(paths.map((path) => [path, pageOf(path)]));
 
 const faults = [...pages].flatMap(([path, page]) => [
   ...page.links.filter((link) => !isThere(path, link)).map((link) => `${path}: dead link ${link}`),
+  ...page.brokenRows.map((row) => `${path}: not the cells of the table's head: ${row}`),
   ...page.sentences
     .filter((text) => wordsOf(text) > MOST_WORDS)
     .map((text) => `${path}: a sentence of ${wordsOf(text)} words: ${text.slice(0, 90)}…`),
@@ -33,7 +34,7 @@ else console.log(`${paths.length} pages`);
 
 function pageOf(path) {
   const tokens = marked.lexer(readFileSync(path, 'utf8'));
-  const page = { links: [], headings: new Set(), sentences: [] };
+  const page = { links: [], headings: new Set(), sentences: [], brokenRows: [] };
   const seen = new Map();
   marked.walkTokens(tokens, (token) => {
     if (token.type === 'link' || token.type === 'image') page.links.push(token.href);
@@ -41,11 +42,17 @@ function pageOf(path) {
     if (token.type === 'paragraph' || token.type === 'text')
       page.sentences.push(...sentencesOf(token.tokens));
     if (token.type === 'table') {
+      const rows = token.raw.trimEnd().split('\n');
+      page.brokenRows.push(...rows.filter((row) => cellsOf(row) !== cellsOf(rows[0])));
       const cells = [...token.header, ...token.rows.flat()];
       page.sentences.push(...cells.flatMap((cell) => sentencesOf(cell.tokens)));
     }
   });
   return page;
+}
+
+function cellsOf(row) {
+  return row.split(/(?<!\\)\|/).length;
 }
 
 /** The text without marks; code counts as one word, as a name does. */

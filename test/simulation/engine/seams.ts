@@ -15,7 +15,11 @@ export function storeThroughSeam<T extends object>(
   name: string,
   { scheduler, faultsPerMille }: { scheduler: Scheduler; faultsPerMille: () => number },
 ): T {
-  const { hasDue } = store as { hasDue?: (request: unknown) => boolean };
+  const { hasDue, hasDuePayouts } = store as Partial<Record<string, (request: unknown) => boolean>>;
+  const finds = new Map([
+    ['lease', hasDue],
+    ['takePayouts', hasDuePayouts],
+  ]);
   return new Proxy(store, {
     get: (target, property, receiver): unknown => {
       const value: unknown = Reflect.get(target, property, receiver);
@@ -24,7 +28,7 @@ export function storeThroughSeam<T extends object>(
       return (...parts: unknown[]): Promise<unknown> => {
         const run = (): Promise<unknown> => method.apply(target, parts);
         // A lease that finds nothing changes nothing: most sweeps are of this kind.
-        if (property === 'lease' && hasDue?.call(target, parts[0]) === false) return run();
+        if (finds.get(String(property))?.call(target, parts[0]) === false) return run();
         const faults = faultsPerMille();
         const ends: CallEnd<unknown>[] =
           faults === 0

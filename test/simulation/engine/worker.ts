@@ -14,7 +14,7 @@ import {
   type RedemptionStore,
   type RedemptionViews,
 } from '#libs/db';
-import { type Decimal } from '#libs/domain';
+import { type Decimal, type Redemption } from '#libs/domain';
 import { PartnerClient } from '#libs/partner-client';
 import { type Logger, systemClock } from '#libs/platform';
 import { Registry } from '#libs/service';
@@ -170,6 +170,11 @@ class LeaseWatch extends MemoryRedemptionStore {
   override lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
     this.owners.add(request.owner);
     return super.lease(request);
+  }
+
+  override leasePayout(redemption: Redemption, owner: string, leaseMs: number): Promise<boolean> {
+    this.owners.add(owner);
+    return super.leasePayout(redemption, owner, leaseMs);
   }
 
   override async apply(write: TransitionWrite): Promise<void> {

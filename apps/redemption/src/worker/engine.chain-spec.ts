@@ -107,6 +107,33 @@ describe('a redemption', () => {
   });
 });
 
+describe('a poll in which no payout has ended', () => {
+  it('writes each open payout once, all in one statement', async () => {
+    const ids = [await bench.redeem(), await bench.redeem(), await bench.redeem()];
+    for (const id of ids) await bench.until(id, 'authorised');
+    await bench.pass(20);
+    await bench.engine.sweep();
+    const { pool } = bench.database;
+    // Counts the rows of each statement that updates redemptions.
+    await pool.query(`CREATE TABLE redemption.updated (rows int);
+      CREATE FUNCTION redemption.count_updated() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+        INSERT INTO redemption.updated SELECT count(*) FROM changed HAVING count(*) > 0;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER count_updated AFTER UPDATE ON redemption.redemption REFERENCING NEW TABLE AS changed
+        FOR EACH STATEMENT EXECUTE FUNCTION redemption.count_updated()`);
+    try {
+      await bench.pass(20);
+      await bench.engine.sweep();
+      expect((await pool.query('SELECT rows FROM redemption.updated')).rows).toEqual([{ rows: 3 }]);
+    } finally {
+      await pool.query(`DROP FUNCTION redemption.count_updated CASCADE;
+        DROP TABLE redemption.updated`);
+    }
+    for (const id of ids) await bench.until(id, 'reverted');
+  });
+});
+
 describe('the engine', () => {
   it('tells what it does in its metrics', async () => {
     const text = await bench.registry.metrics();

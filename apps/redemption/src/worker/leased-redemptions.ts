@@ -9,6 +9,7 @@ import {
   type RedemptionStore,
   type ReservationLimits,
   type StoredRedemption,
+  type UnreadableRedemptionError,
 } from '#libs/db';
 import {
   alertsOf,
@@ -79,20 +80,23 @@ export class LeasedRedemptions {
   ) {}
 
   /** Raises an alert for each row that cannot be read, and leases the others. */
-  lease(count: number, owner: string, authorised: boolean): Promise<readonly StoredRedemption[]> {
-    const { clock, alerts, settings } = this.context;
+  lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
+    const { clock, settings } = this.context;
     const { leaseMs } = settings;
-    return this.store.lease({
-      ...{ count, owner, leaseMs, dueByMs: clock.nowMs(), authorised },
-      onUnreadable: ({ redemptionId, fault }) => {
-        alerts.raise({
-          severity: 'critical',
-          code: 'redemption-unreadable',
-          redemptionId,
-          detail: `its row cannot be read (${fault}): no program of ours has written it so, and nothing is done with it`,
-        });
-      },
-    });
+    const { onUnreadable } = this;
+    return this.store.lease({ count, owner, leaseMs, dueByMs: clock.nowMs(), onUnreadable });
+  }
+
+  /** Takes authorised payouts, to observe them. They are due again after `recheckMs`. */
+  takePayouts(count: number, recheckMs: number): Promise<readonly StoredRedemption[]> {
+    const dueByMs = this.context.clock.nowMs();
+    const { onUnreadable } = this;
+    return this.store.takePayouts({ count, dueByMs, untilMs: dueByMs + recheckMs, onUnreadable });
+  }
+
+  /** @returns false where the redemption has changed since it was taken, or another worker has leased it */
+  leasePayout({ stored, owner }: LeasedWork): Promise<boolean> {
+    return this.store.leasePayout(stored.redemption, owner, this.context.settings.leaseMs);
   }
 
   async workOn(
@@ -122,16 +126,8 @@ export class LeasedRedemptions {
 
   /** Moves the due time and gives back the lease, without a transition: nothing was learnt. */
   async postpone(work: LeasedWork, untilMs: number): Promise<ApplyResult> {
-    await this.postponeAll([work], untilMs);
+    await this.store.postpone(work.stored.redemption, work.owner, untilMs);
     return { decision: { kind: 'postponed' }, work, released: true };
-  }
-
-  /** @param works all leased under the same owner */
-  async postponeAll(works: readonly LeasedWork[], untilMs: number): Promise<void> {
-    const [first] = works;
-    if (first === undefined) return;
-    const seen = works.map(({ stored }) => stored.redemption);
-    await this.store.postpone(seen, first.owner, untilMs);
   }
 
   decide({ stored, partner }: LeasedWork, event: RedemptionEvent): Decision {
@@ -220,6 +216,15 @@ export class LeasedRedemptions {
     const eventOf = (reused?: ReusedId) => callEvent(openCall, outcome, reused);
     return this.apply(begun.work, eventOf(), { callEnd: end, ifReused: eventOf });
   }
+
+  private readonly onUnreadable = ({ redemptionId, fault }: UnreadableRedemptionError): void => {
+    this.context.alerts.raise({
+      severity: 'critical',
+      code: 'redemption-unreadable',
+      redemptionId,
+      detail: `its row cannot be read (${fault}): no program of ours has written it so, and nothing is done with it`,
+    });
+  };
 
   /** Whether this worker goes on with the redemption under the same lease. */
   private goesOn(before: Redemption, next: Redemption): boolean {

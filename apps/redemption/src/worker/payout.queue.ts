@@ -1,6 +1,6 @@
 /**
- * Polls the chain for authorised payouts, many at once. A payout that is still open only gets a new due time, without a
- * transition.
+ * Polls the chain for authorised payouts, many at once. One statement takes the payouts that are due and moves their due
+ * time on, so a payout that is still open needs no other write. What was observed is written under a lease.
  */
 import { StaleRedemptionError, type StoredRedemption } from '#libs/db';
 import { LowmarkError, payoutEvent, type PayoutEvidence } from '#libs/domain';
@@ -41,8 +41,8 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     this.alerts = new HourlyAlerts(context.alerts, context.clock);
   }
 
-  lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
-    return this.leased.lease(count, owner, true);
+  lease(count: number): Promise<readonly StoredRedemption[]> {
+    return this.leased.takePayouts(count, this.context.settings.payoutPollMs);
   }
 
   async work(items: readonly StoredRedemption[], owner: string): Promise<void> {
@@ -52,22 +52,18 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     await tracedAs('observe', { 'lowmark.redemption_ids': ids }, () => this.observe(works));
   }
 
-  /** @param works all leased under the same owner */
   private async observe(works: readonly LeasedWork[]): Promise<void> {
     const watched = works.flatMap((work): Watched[] => {
       const payout = committedPayout(work.stored);
       return payout === undefined ? [] : [{ work, payout }];
     });
     const evidence = await this.askVault(watched);
-    const open: LeasedWork[] = [];
     for (const [index, one] of watched.entries()) {
       const found = evidence[index] ?? { outcome: 'live' };
       this.alertWithoutMac(one);
       if (found.outcome === 'live') this.cancelWhereWanted(one);
-      if (!(await this.settle(one, found))) open.push(one.work);
+      await this.settle(one, found);
     }
-    const { clock, settings } = this.context;
-    await this.leased.postponeAll(open, clock.nowMs() + settings.payoutPollMs);
   }
 
   /**
@@ -92,8 +88,7 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     }
   }
 
-  /** @returns false where the payout is to be polled again later */
-  private async settle({ work, payout }: Watched, found: PayoutEvidence): Promise<boolean> {
+  private async settle({ work, payout }: Watched, found: PayoutEvidence): Promise<void> {
     const { logger, settings } = this.context;
     const { redemptionId } = payout;
     const doubt = found.outcome === 'live' ? found.doubt : undefined;
@@ -107,10 +102,14 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     const decision = this.leased.decide(work, event);
     if (decision.kind === 'refused') {
       logger.error({ redemptionId, refusal: decision.code }, 'Evidence refused');
-      return false;
+      return;
     }
     // The payout is still open: nothing was learnt.
-    if (decision.next.state === 'authorised' && !isContradiction) return false;
+    if (decision.next.state === 'authorised' && !isContradiction) return;
+    if (!(await this.leased.leasePayout(work))) {
+      logger.info({ redemptionId }, 'The redemption has changed since it was taken');
+      return;
+    }
     try {
       await this.leased.write(work, event, decision);
     } catch (error) {
@@ -119,7 +118,6 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
       logger.info({ redemptionId, code: error.code }, error.message);
       await this.leased.release(work);
     }
-    return true;
   }
 
   /**

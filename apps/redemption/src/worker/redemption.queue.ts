@@ -57,7 +57,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
-    return this.leased.lease(count, owner, false);
+    return this.leased.lease(count, owner);
   }
 
   async work([first]: readonly StoredRedemption[], owner: string): Promise<void> {

@@ -280,7 +280,6 @@ describe('a worker that is at it while the restore is noted', () => {
       owner: 'w',
       leaseMs: 1000,
       dueByMs: bench.clock.nowMs(),
-      authorised: false,
     });
     expect(stored?.redemption.id).toBe(id);
     await note();

@@ -168,7 +168,7 @@ describe('a redemption of which nothing was learnt', () => {
   it('is given back and due later, in the same version', async () => {
     const redemption = await created();
     await lease('a');
-    await store.postpone([redemption], 'a', START_MS + 15_000);
+    await store.postpone(redemption, 'a', START_MS + 15_000);
     const due = { count: 5, owner: 'b', leaseMs: 1000 };
     expect(await store.lease({ ...due, dueByMs: START_MS + 14_999 })).toEqual([]);
     const [again] = await store.lease({ ...due, dueByMs: START_MS + 15_000 });
@@ -178,20 +178,12 @@ describe('a redemption of which nothing was learnt', () => {
   it('keeps its time where somebody moved it on meanwhile, and its lease where that is another one', async () => {
     const redemption = await created();
     await lease('a');
-    await store.postpone([redemption], 'b', START_MS + 15_000);
+    await store.postpone(redemption, 'b', START_MS + 15_000);
     expect(await lease('b')).toEqual([]);
     const begun = decided(redemption, { type: 'call-due', requestId: aUuid() });
     await store.apply(begun);
-    await store.postpone([redemption], 'a', START_MS + 15_000);
+    await store.postpone(redemption, 'a', START_MS + 15_000);
     expect(await lease('b')).toEqual([{ redemption: begun.decision.next, place: null }]);
-  });
-
-  it('is leased apart from authorised ones where that is asked for', async () => {
-    const { id } = await created();
-    const request = { count: 5, owner: 'a', leaseMs: 1000 };
-    expect(await store.lease({ ...request, authorised: true })).toEqual([]);
-    const [other] = await store.lease({ ...request, authorised: false });
-    expect(other?.redemption.id).toBe(id);
   });
 });
 

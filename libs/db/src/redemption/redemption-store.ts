@@ -7,7 +7,7 @@ import {
   type WalletRecord,
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type Statement } from '../connection/named.js';
 import { addressBytes } from '../rows.js';
 import {
   createRedemption,
@@ -36,35 +36,54 @@ export interface LeaseRequest {
   readonly dueByMs?: number;
 }
 
-export interface RedemptionLeaseRequest extends LeaseRequest {
-  /** True: only redemptions whose payout is authorised. False: only the others. Default: all. */
-  readonly authorised?: boolean;
+interface UnreadableRows {
   /** Called for each row that cannot be read. */
   readonly onUnreadable?: (error: UnreadableRedemptionError) => void;
+}
+
+export interface RedemptionLeaseRequest extends LeaseRequest, UnreadableRows {}
+
+export interface PayoutTakeRequest extends UnreadableRows {
+  readonly count: number;
+  /** Unix time in milliseconds: takes the payouts that are due by then. */
+  readonly dueByMs: number;
+  /** When they are due again. */
+  readonly untilMs: number;
 }
 
 /** How long a row that cannot be read is left alone. */
 const SET_ASIDE_MS = 600_000;
 
-// By the clock of the database, which workers share. `dueBy` null: now; `authorised` null: both. While a restore is not
-// noted, only payouts are leased, which the chain decides.
-const LEASE = named<{
-  count: number;
-  owner: string;
-  leaseMs: number;
-  dueBy: Date | null;
-  authorised: boolean | null;
-}>(
+// By the clock of the database, which workers share. `dueBy` null: now. While a restore is not noted, only payouts are
+// worked on, which the chain decides.
+const LEASE = named<{ count: number; owner: string; leaseMs: number; dueBy: Date | null }>(
   'redemption_lease',
   `WITH picked AS MATERIALIZED (
       SELECT id FROM redemption.redemption
       WHERE next_action_at <= coalesce(:dueBy::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
-        AND (:authorised::boolean IS NULL OR (state = 'authorised') = :authorised)
-        AND (state = 'authorised' OR NOT EXISTS (SELECT FROM redemption.unnoted_restore))
+        AND state <> 'authorised' AND NOT EXISTS (SELECT FROM redemption.unnoted_restore)
       ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT :count
     )
     UPDATE redemption.redemption r SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner
     FROM picked WHERE r.id = picked.id RETURNING ${READ_COLUMNS}`,
+);
+
+const TAKE_PAYOUTS = named<{ count: number; dueBy: Date; until: Date }>(
+  'payouts_take',
+  `WITH picked AS MATERIALIZED (
+      SELECT id FROM redemption.redemption
+      WHERE next_action_at <= :dueBy AND (leased_until IS NULL OR leased_until <= now()) AND state = 'authorised'
+      ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT :count
+    )
+    UPDATE redemption.redemption r SET leased_until = NULL, lease_owner = NULL, next_action_at = :until
+    FROM picked WHERE r.id = picked.id RETURNING ${READ_COLUMNS}`,
+);
+
+const LEASE_PAYOUT = named<{ id: UuidV7; version: number; owner: string; leaseMs: number }>(
+  'payout_lease',
+  `UPDATE redemption.redemption SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner
+    WHERE id = :id AND version = :version AND state = 'authorised' AND (leased_until IS NULL OR leased_until <= now())
+    RETURNING id`,
 );
 
 const RENEW = named<{ id: UuidV7; owner: string; leaseMs: number }>(
@@ -80,20 +99,24 @@ const RELEASE = named<{ id: UuidV7; owner: string }>(
 );
 
 /** A redemption that has changed since it was read keeps its own due time. */
-const POSTPONE = named<{ ids: UuidV7[]; versions: number[]; owner: string; until: Date }>(
+const POSTPONE = named<{ id: UuidV7; version: number; owner: string; until: Date }>(
   'redemption_postpone',
-  `UPDATE redemption.redemption r SET leased_until = NULL, lease_owner = NULL,
-      next_action_at = CASE WHEN r.version = seen.version THEN :until ELSE r.next_action_at END
-    FROM unnest(:ids::uuid[], :versions::int[]) AS seen (id, version)
-    WHERE r.id = seen.id AND r.lease_owner = :owner AND r.next_action_at IS NOT NULL`,
+  `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL,
+      next_action_at = CASE WHEN version = :version THEN :until ELSE next_action_at END
+    WHERE id = :id AND lease_owner = :owner AND next_action_at IS NOT NULL`,
 );
 
 /** Postpones rows that cannot be read, so that they do not hold up others. */
-const SET_ASIDE = named<{ ids: string[]; owner: string; forMs: number; dueBy: Date | null }>(
+const SET_ASIDE = named<{
+  ids: string[];
+  owner: string | null;
+  forMs: number;
+  dueBy: Date | null;
+}>(
   'redemption_set_aside',
   `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL,
       next_action_at = coalesce(:dueBy::timestamptz, now()) + :forMs * interval '1 millisecond'
-    WHERE id = ANY (:ids::uuid[]) AND lease_owner = :owner`,
+    WHERE id = ANY (:ids::uuid[]) AND lease_owner IS NOT DISTINCT FROM :owner::text`,
 );
 
 /** Only after a revert that was not sent: the due time of others comes from a call that may have reached the partner. */
@@ -188,29 +211,40 @@ export class RedemptionStore {
   }
 
   /**
-   * Leases up to `count` due redemptions that no worker has leased, those due longest first. Redemptions that cannot be
-   * read are set aside for ten minutes, and others are leased in their place.
+   * Leases up to `count` due redemptions that no worker has leased, those due longest first, without those whose payout
+   * is authorised. Redemptions that cannot be read are set aside for ten minutes, and others are leased in their place.
    */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
-    const { owner, leaseMs, authorised = null, onUnreadable } = request;
+    const { owner, leaseMs } = request;
     const dueBy = request.dueByMs === undefined ? null : new Date(request.dueByMs);
-    const leased: StoredRedemption[] = [];
-    for (let count = request.count; count > 0;) {
-      const rows = await this.database.query<RedemptionRow>(
-        LEASE({ count, owner, leaseMs, dueBy, authorised }),
-      );
-      const { found, unreadable } = readRows(rows, this.seal);
-      leased.push(...found);
-      if (unreadable.length > 0) {
-        const ids = unreadable.map(({ redemptionId }) => redemptionId);
-        await this.database.query(SET_ASIDE({ ids, owner, forMs: SET_ASIDE_MS, dueBy }));
-        for (const error of unreadable) onUnreadable?.(error);
-      }
-      count = unreadable.length;
-    }
+    const leased = await this.readable({ ...request, dueBy }, (count) =>
+      LEASE({ count, owner, leaseMs, dueBy }),
+    );
     return leased.sort(
       (a, b) => (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0),
     );
+  }
+
+  /**
+   * Takes up to `count` due redemptions whose payout is authorised and that no worker has leased, to observe their
+   * payouts. They are due again at `untilMs`, and not leased: an open payout needs no other write. Rows that cannot be
+   * read are treated as `lease` does.
+   */
+  takePayouts(request: PayoutTakeRequest): Promise<StoredRedemption[]> {
+    const dueBy = new Date(request.dueByMs);
+    const until = new Date(request.untilMs);
+    return this.readable({ ...request, owner: null, dueBy }, (count) =>
+      TAKE_PAYOUTS({ count, dueBy, until }),
+    );
+  }
+
+  /**
+   * Leases a redemption that was taken, for the write of what was observed.
+   * @returns false where it has changed since, or a worker has leased it
+   */
+  async leasePayout({ id, version }: Redemption, owner: string, leaseMs: number): Promise<boolean> {
+    const rows = await this.database.query(LEASE_PAYOUT({ id, version, owner, leaseMs }));
+    return rows.length > 0;
   }
 
   /** @throws LeaseLostError */
@@ -224,12 +258,9 @@ export class RedemptionStore {
     return (await this.database.query(RELEASE({ id, owner }))).length > 0;
   }
 
-  /** Releases the leases of redemptions about which nothing was learnt, and makes them due again at `untilMs`. */
-  async postpone(seen: readonly Redemption[], owner: string, untilMs: number): Promise<void> {
-    if (seen.length === 0) return;
-    const ids = seen.map(({ id }) => id);
-    const versions = seen.map(({ version }) => version);
-    await this.database.query(POSTPONE({ ids, versions, owner, until: new Date(untilMs) }));
+  /** Releases the lease of a redemption about which nothing was learnt, and makes it due again at `untilMs`. */
+  async postpone({ id, version }: Redemption, owner: string, untilMs: number): Promise<void> {
+    await this.database.query(POSTPONE({ id, version, owner, until: new Date(untilMs) }));
   }
 
   /**
@@ -297,5 +328,30 @@ export class RedemptionStore {
   async endCall({ requestId, outcome, record }: CallEnd): Promise<boolean> {
     const statement = END_CALL({ requestId, outcome, record: JSON.stringify(record) });
     return (await this.database.query(statement)).length > 0;
+  }
+
+  /** @param pick leases or takes rows */
+  private async readable(
+    request: UnreadableRows & {
+      readonly count: number;
+      readonly owner: string | null;
+      readonly dueBy: Date | null;
+    },
+    pick: (count: number) => Statement,
+  ): Promise<StoredRedemption[]> {
+    const { owner, dueBy, onUnreadable } = request;
+    const picked: StoredRedemption[] = [];
+    for (let { count } = request; count > 0;) {
+      const rows = await this.database.query<RedemptionRow>(pick(count));
+      const { found, unreadable } = readRows(rows, this.seal);
+      picked.push(...found);
+      if (unreadable.length > 0) {
+        const ids = unreadable.map(({ redemptionId }) => redemptionId);
+        await this.database.query(SET_ASIDE({ ids, owner, forMs: SET_ASIDE_MS, dueBy }));
+        for (const error of unreadable) onUnreadable?.(error);
+      }
+      count = unreadable.length;
+    }
+    return picked;
   }
 }

@@ -123,6 +123,7 @@ describe.each([
     const { redemptions, deliveries } = stores;
     const long = { ...LEASE, count: 999, leaseMs: 86_400_000, dueByMs: START_MS * 2 };
     await redemptions.lease({ ...long, owner: 'settled' });
+    await redemptions.takePayouts({ ...long, untilMs: START_MS * 3 });
     await deliveries.lease({ ...long, owner: 'settled' });
   }
 
@@ -402,17 +403,16 @@ describe.each([
     const { redemptions } = stores;
     const late = await created({ nextActionAtMs: START_MS + 2000 });
     const early = await created({ nextActionAtMs: START_MS + 1000 });
-    const paying = await authorised();
+    await authorised();
     await created({ nextActionAtMs: START_MS * 2 });
     const ids = async (owner: string, change: object) =>
       (await redemptions.lease({ ...LEASE, owner, ...change })).map(
         ({ redemption }) => redemption.id,
       );
-    expect(await ids('a', { authorised: false, count: 1 })).toEqual([early.redemption.id]);
-    expect(await ids('b', { authorised: false })).toEqual([late.redemption.id]);
-    expect(await ids('c', { authorised: true, leaseMs: 0 })).toEqual([paying.redemption.id]);
-    expect(await ids('d', { dueByMs: START_MS })).toEqual([]);
-    expect(await ids('d', {})).toEqual([paying.redemption.id]);
+    expect(await ids('a', { count: 1 })).toEqual([early.redemption.id]);
+    expect(await ids('b', { dueByMs: START_MS })).toEqual([]);
+    expect(await ids('b', { leaseMs: 0 })).toEqual([late.redemption.id]);
+    expect(await ids('c', {})).toEqual([late.redemption.id]);
     const { id } = early.redemption;
     await expect(redemptions.renew(id, 'b', 1)).rejects.toMatchObject({
       code: 'REDEMPTION_LEASE_LOST',
@@ -422,6 +422,31 @@ describe.each([
     expect(await redemptions.release(id, 'a')).toBe(false);
     expect(await redemptions.release(id, 'e')).toBe(true);
     expect(await ids('f', {})).toEqual([id]);
+  });
+
+  it('takes payouts that are due without a lease, and leases one as it was taken', async () => {
+    const { redemptions } = stores;
+    const paying = await authorised();
+    await created();
+    const { id } = paying.redemption;
+    const take = (dueByMs: number, untilMs: number) =>
+      redemptions.takePayouts({ count: 9, dueByMs, untilMs });
+    const [due, later, again] = [LEASE.dueByMs, LEASE.dueByMs + 1, LEASE.dueByMs + 2];
+    const { nextActionAtMs } = paying.redemption;
+    expect(await take((nextActionAtMs ?? 0) - 1, later)).toEqual([]);
+    const taken = { ...paying.redemption, nextActionAtMs: later };
+    expect(await take(due, later)).toEqual([{ ...paying, redemption: taken }]);
+    expect(await take(due, later)).toEqual([]);
+    expect(await redemptions.release(id, 'a')).toBe(false);
+    expect(await redemptions.leasePayout({ ...taken, version: 99 }, 'a', 60_000)).toBe(false);
+    expect(await redemptions.leasePayout(taken, 'a', 60_000)).toBe(true);
+    expect(await redemptions.leasePayout(taken, 'b', 60_000)).toBe(false);
+    expect(await take(later, again)).toEqual([]);
+    await redemptions.renew(id, 'a', 0);
+    expect(await take(later, again)).toHaveLength(1);
+    expect(await redemptions.release(id, 'a')).toBe(false);
+    const notPayout = await created();
+    expect(await redemptions.leasePayout(notPayout.redemption, 'a', 60_000)).toBe(false);
   });
 
   it('writes under the version and the lease that were read, and gives the lease back', async () => {
@@ -455,10 +480,11 @@ describe.each([
     const { redemptions } = stores;
     const [one, changed, other] = [await created(), await created(), await created()];
     await redemptions.lease({ ...LEASE, count: 2, owner: 'a' });
-    const held = [one, changed].map(({ redemption }) => redemption);
     await after(changed, { type: 'call-due', requestId: aUuid() });
     const untilMs = START_MS + 5_000_000;
-    await redemptions.postpone([...held, other.redemption], 'a', untilMs);
+    for (const { redemption } of [one, changed, other]) {
+      await redemptions.postpone(redemption, 'a', untilMs);
+    }
     const dueAt = async ({ redemption }: StoredRedemption) =>
       (await reread(redemption.id)).redemption.nextActionAtMs;
     expect(await dueAt(one)).toBe(untilMs);
@@ -760,8 +786,9 @@ describe.each([
     ]) {
       await expect(step()).rejects.toMatchObject(notNoted);
     }
-    const leased = await redemptions.lease({ ...LEASE, owner: 'a' });
-    expect(leased.map(({ redemption }) => redemption.id)).toEqual([paying.redemption.id]);
+    expect(await redemptions.lease({ ...LEASE, owner: 'a' })).toEqual([]);
+    const payouts = await redemptions.takePayouts({ ...LEASE, untilMs: LEASE.dueByMs + 1 });
+    expect(payouts.map(({ redemption }) => redemption.id)).toEqual([paying.redemption.id]);
     const requestId = calling.redemption.openCall?.requestId ?? aUuid();
     const known = { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-r' } as const;
     expect((await after(calling, known)).redemption.state).toBe('deducted');
@@ -827,7 +854,18 @@ function eventsFor(redemption: Redemption, requestIds: readonly UuidV7[]): Redem
 
 const step = fc.record({
   who: fc.nat(2),
-  what: fc.constantFrom('event', 'event', 'event', 'event', 'stale', 'lease', 'postpone', 'create'),
+  what: fc.constantFrom(
+    'event',
+    'event',
+    'event',
+    'event',
+    'stale',
+    'lease',
+    'take',
+    'leasePayout',
+    'postpone',
+    'create',
+  ),
   pick: fc.nat(1000),
   owner: fc.constantFrom(undefined, undefined, 'a', 'b'),
   budget: fc.constantFrom(5n, 25n, 1000n),
@@ -848,6 +886,9 @@ describe('the same steps on both', () => {
         await both[0]?.redemptions.lease({
           ...{ ...LEASE, count: 9999, leaseMs: 86_400_000, dueByMs: START_MS * 2 },
           owner: 'settled',
+        });
+        await both[0]?.redemptions.takePayouts({
+          ...{ count: 9999, dueByMs: START_MS * 2, untilMs: START_MS * 3 },
         });
         const base = (await both[0]?.redemptions.promisedTokens()) ?? 0n;
         const shared = { partner: aPartnerId(), wallet: someWallet(), tokenAmount: 10n };
@@ -886,9 +927,18 @@ describe('the same steps on both', () => {
             await agree((stores) => stores.redemptions.lease(lease));
             continue;
           }
+          if (what === 'take') {
+            const take = {
+              count: 1 + (pick % 3),
+              dueByMs: LEASE.dueByMs,
+              untilMs: START_MS + pick,
+            };
+            await agree((stores) => stores.redemptions.takePayouts(take));
+            continue;
+          }
           if (what === 'postpone') {
             const untilMs = START_MS + pick;
-            await agree((stores) => stores.redemptions.postpone([one], owner ?? 'c', untilMs));
+            await agree((stores) => stores.redemptions.postpone(one, owner ?? 'c', untilMs));
             continue;
           }
           const now = await both[0]?.redemptions.get(one.id);
@@ -896,6 +946,10 @@ describe('the same steps on both', () => {
           const stored = what === 'stale' ? seen[pick % Math.max(1, seen.length)] : now;
           if (stored === undefined) continue;
           const before = stored.redemption;
+          if (what === 'leasePayout') {
+            await agree((stores) => stores.redemptions.leasePayout(before, owner ?? 'c', 60_000));
+            continue;
+          }
           const nowMs = START_MS + before.version * 61_000;
           const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
           const possible = eventsFor(before, [aUuid()]).flatMap((event) => {

@@ -8,6 +8,7 @@ import {
   LimitBreachedError,
   macsOf,
   PartnerIdReusedError,
+  type PayoutTakeRequest,
   type RedemptionLeaseRequest,
   RedemptionMissingError,
   type RedemptionStore,
@@ -104,9 +105,7 @@ export class MemoryRedemptionStore implements Pick<RedemptionStore, keyof Redemp
 
   lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
     const { count, owner, leaseMs } = request;
-    const byTime = (a: LedgerRow, b: LedgerRow): number =>
-      (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0);
-    const leased = this.due(request).sort(byTime).slice(0, count);
+    const leased = this.due(request).sort(byDueTime).slice(0, count);
     const lease = { owner, untilMs: this.ledger.nowMs + leaseMs };
     for (const row of leased) this.put({ ...row, lease });
     return Promise.resolve(leased.map((row) => this.stored(row)));
@@ -115,6 +114,29 @@ export class MemoryRedemptionStore implements Pick<RedemptionStore, keyof Redemp
   /** Whether a lease would find anything. */
   hasDue(request: RedemptionLeaseRequest): boolean {
     return this.due(request).length > 0;
+  }
+
+  takePayouts({ count, dueByMs, untilMs }: PayoutTakeRequest): Promise<StoredRedemption[]> {
+    const taken = this.duePayouts(dueByMs)
+      .sort(byDueTime)
+      .slice(0, count)
+      .map((row) => ({ ...row, redemption: { ...row.redemption, nextActionAtMs: untilMs } }));
+    for (const row of taken) this.put({ ...row, lease: null });
+    return Promise.resolve(taken.map((row) => this.stored(row)));
+  }
+
+  /** Whether `takePayouts` would find anything. */
+  hasDuePayouts({ dueByMs }: PayoutTakeRequest): boolean {
+    return this.duePayouts(dueByMs).length > 0;
+  }
+
+  leasePayout({ id, version }: Redemption, owner: string, leaseMs: number): Promise<boolean> {
+    const { ledger } = this;
+    const row = ledger.tables.redemptions.get(id);
+    const isAsTaken = row?.redemption.version === version && row.redemption.state === 'authorised';
+    if (!isAsTaken || !ledger.isFree(row.lease)) return Promise.resolve(false);
+    this.put({ ...row, lease: { owner, untilMs: ledger.nowMs + leaseMs } });
+    return Promise.resolve(true);
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await
@@ -130,10 +152,9 @@ export class MemoryRedemptionStore implements Pick<RedemptionStore, keyof Redemp
     return Promise.resolve(row !== undefined);
   }
 
-  postpone(seen: readonly Redemption[], owner: string, untilMs: number): Promise<void> {
-    for (const { id, version } of seen) {
-      const row = this.leasedBy(id, owner);
-      if (row === undefined || row.redemption.nextActionAtMs === null) continue;
+  postpone({ id, version }: Redemption, owner: string, untilMs: number): Promise<void> {
+    const row = this.leasedBy(id, owner);
+    if (row !== undefined && row.redemption.nextActionAtMs !== null) {
       const isSame = row.redemption.version === version;
       const redemption = isSame ? { ...row.redemption, nextActionAtMs: untilMs } : row.redemption;
       this.put({ ...row, redemption, lease: null });
@@ -214,16 +235,21 @@ export class MemoryRedemptionStore implements Pick<RedemptionStore, keyof Redemp
     return endCall(this.ledger, end);
   }
 
-  private due({ authorised, dueByMs = this.ledger.nowMs }: RedemptionLeaseRequest): LedgerRow[] {
+  private due({ dueByMs = this.ledger.nowMs }: RedemptionLeaseRequest): LedgerRow[] {
+    if (this.ledger.isUnnoted) return [];
+    return this.dueBy(dueByMs).filter(({ redemption }) => redemption.state !== 'authorised');
+  }
+
+  private duePayouts(dueByMs: number): LedgerRow[] {
+    return this.dueBy(dueByMs).filter(({ redemption }) => redemption.state === 'authorised');
+  }
+
+  private dueBy(dueByMs: number): LedgerRow[] {
     const { ledger } = this;
-    return [...ledger.tables.redemptions.values()].filter(({ redemption, lease }) => {
-      const { nextActionAtMs, state } = redemption;
-      if (nextActionAtMs === null || nextActionAtMs > dueByMs || !ledger.isFree(lease))
-        return false;
-      const isPayout = state === 'authorised';
-      if (authorised !== undefined && isPayout !== authorised) return false;
-      return isPayout || !ledger.isUnnoted;
-    });
+    return [...ledger.tables.redemptions.values()].filter(
+      ({ redemption: { nextActionAtMs }, lease }) =>
+        nextActionAtMs !== null && nextActionAtMs <= dueByMs && ledger.isFree(lease),
+    );
   }
 
   private keyed(wallet: Address, { key, bodyHash }: IdempotencyKey): Redemption | undefined {
@@ -373,6 +399,10 @@ function isAsRead({ redemption, lease }: LedgerRow, { before, owner }: Transitio
     redemption.lostVoucherUntilSeconds === before.lostVoucherUntilSeconds &&
     (owner === undefined || lease?.owner === owner)
   );
+}
+
+function byDueTime(a: LedgerRow, b: LedgerRow): number {
+  return (a.redemption.nextActionAtMs ?? 0) - (b.redemption.nextActionAtMs ?? 0);
 }
 
 /** A transition writes neither the terms nor the mark of a restore. */

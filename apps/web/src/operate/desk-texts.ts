@@ -100,7 +100,6 @@ export const deskTexts = {
   ping: {
     title: 'Ping',
     intro: 'Reads a balance as the service would, and says what to mend. Changes nothing.',
-    address: 'The wallet of a player',
     go: 'Ping now',
     good: 'As it should be',
     bad: 'Something is wrong',

@@ -276,7 +276,6 @@ export const texts = {
     renamed: (name: string) => `Named “${name}” when this was asked for.`,
     requestedBy: 'Asked for by',
     reason: 'Reason',
-    reasonHint: 'It stays in the log; a second operator decides by it.',
     done: 'Done',
     waits: 'It waits for a second operator',
     waitsUntil: 'Another operator than you approves or refuses it, until',

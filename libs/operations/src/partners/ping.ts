@@ -48,6 +48,7 @@ export class PingPartner extends OnPartner<PingReport> {
   @Field({
     type: 'wallet',
     help: 'the wallet of a player',
+    label: 'The wallet of a player',
     option: '--address <0x…>',
     required: true,
     audited: parseAddress,

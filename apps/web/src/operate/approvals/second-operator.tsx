@@ -1,4 +1,4 @@
-import { Alert, Text, TextInput } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
 import { When, WithTimes } from '../../shared/when';
 import { texts } from '../texts';
@@ -6,26 +6,6 @@ import { texts } from '../texts';
 type Result = ConsoleBody<'ActionResult'>;
 
 const words = texts.approvals;
-const LONGEST = 500;
-
-interface ReasonFieldProps {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly error?: string | null;
-}
-
-export function ReasonField({ value, onChange, error = null }: ReasonFieldProps) {
-  return (
-    <TextInput
-      label={words.reason}
-      description={words.reasonHint}
-      maxLength={LONGEST}
-      error={error}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    />
-  );
-}
 
 /** The outcome of an action, or the time until which it waits for a second operator. */
 export function ActionOutcome({ result }: { readonly result: Result }) {

@@ -1,18 +1,18 @@
 import { Button, Stack } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { refresh } from '../../api/query-client';
 import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { forms } from '../../api/console-forms.generated';
 import { Loaded, Skeletons } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { loadPart } from '../../shell/upgrades';
-import { ConfirmDialog } from '../../desk/confirm-dialog';
-import { ActionOutcome, ReasonField } from '../approvals/second-operator';
+import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
+import { OperationDialog } from '../operation-dialog';
+import { fieldsOf } from '../operation-form';
 import {
   useHasSecondOperator,
   useMayOperate,
@@ -111,35 +111,31 @@ interface PauseDialogProps {
   readonly onClose: () => void;
 }
 
+const RESUME = fieldsOf(forms.ResumePartner);
+
 function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
   const consequenceOf = usePartnerConsequences(id);
-  const needsReason = useHasSecondOperator() && isPaused;
-  const [reason, setReason] = useState('');
+  const hasSecond = useHasSecondOperator();
   const params = { path: { partner: id } };
-  const change = useMutation({
-    mutationFn: async () => {
-      if (isPaused) {
-        const body = needsReason ? { reason } : {};
-        return dataOf(consoleApi.POST('/api/operate/partners/{partner}/resume', { params, body }));
+  return isPaused ? (
+    <OperationDialog
+      title={words.resume}
+      consequence={consequenceOf('partner resume')}
+      fields={hasSecond ? RESUME : []}
+      send={(body) =>
+        dataOf(consoleApi.POST('/api/operate/partners/{partner}/resume', { params, body }))
       }
-      await dataOf(consoleApi.POST('/api/operate/partners/{partner}/pause', { params }));
-      return undefined;
-    },
-    onSuccess: async (result) => {
-      onDone(result);
-      await refresh('operate');
-      onClose();
-    },
-  });
-  return (
-    <ConfirmDialog
-      title={isPaused ? words.resume : words.pause}
-      consequence={consequenceOf(isPaused ? 'partner resume' : 'partner pause')}
-      isReady={!needsReason || reason.trim() !== ''}
-      action={change}
+      onDone={onDone}
       onClose={onClose}
-    >
-      {needsReason && <ReasonField value={reason} onChange={setReason} />}
-    </ConfirmDialog>
+    />
+  ) : (
+    <OperationDialog
+      title={words.pause}
+      consequence={consequenceOf('partner pause')}
+      fields={[]}
+      send={() => dataOf(consoleApi.POST('/api/operate/partners/{partner}/pause', { params }))}
+      onDone={() => onDone(undefined)}
+      onClose={onClose}
+    />
   );
 }

@@ -1,28 +1,31 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Box, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../../api/query-client';
 import { consoleApi, dataOf } from '../../api/console-client';
+import { forms } from '../../api/console-forms.generated';
 import { Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { FoldedBlock } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
+import { isOfField, OperationFields } from '../operation-fields';
+import { fieldsOf, initialValues, isReady } from '../operation-form';
 import { useMayOperate } from '../operator';
 
 const words = deskTexts.ping;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const FIELDS = fieldsOf(forms.PingPartner);
 
 /** Makes one call to the partner now, and shows the remedy where it fails. */
 export function Ping({ partner }: { readonly partner: string }) {
   const mayOperate = useMayOperate();
-  const [address, setAddress] = useState('');
+  const [values, setValues] = useState(() => initialValues(FIELDS));
   const ping = useMutation({
     mutationFn: () =>
       dataOf(
         consoleApi.POST('/api/operate/partners/{partner}/ping', {
           params: { path: { partner } },
-          body: { address: address.trim() },
+          body: { address: String(values['address']).trim() },
         }),
       ),
     onSuccess: () => refresh('operate', 'partners', partner),
@@ -39,18 +42,20 @@ export function Ping({ partner }: { readonly partner: string }) {
         <Stack gap="sm">
           <Text>{words.intro}</Text>
           <Group align="end">
-            <TextInput
-              label={words.address}
-              placeholder="0x…"
-              flex={1}
-              value={address}
-              onChange={({ currentTarget: { value } }) => setAddress(value)}
-            />
-            <Button type="submit" loading={ping.isPending} disabled={!ADDRESS.test(address.trim())}>
+            <Box flex={1}>
+              <OperationFields
+                fields={FIELDS}
+                values={values}
+                onChange={setValues}
+                error={ping.error}
+                placeholders={{ address: '0x…' }}
+              />
+            </Box>
+            <Button type="submit" loading={ping.isPending} disabled={!isReady(FIELDS, values)}>
               {words.go}
             </Button>
           </Group>
-          {ping.isError && <Problem problem={ping.error} />}
+          {ping.isError && !isOfField(FIELDS, ping.error) && <Problem problem={ping.error} />}
           {ping.data !== undefined && (
             <div role="status">
               <StatusBadge tone={ping.data.good ? 'good' : 'bad'}>

@@ -46,7 +46,7 @@ function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService
 }
 
 describe('the trial on a local chain', () => {
-  it('has bounds around its price, which the redemption service checks whoever wrote the price', () => {
+  it('has bounds around its price, which the redemption service checks for every price', () => {
     expect(local).toMatch(/^PRICE_SOURCE=fixed:0.15\n(.*\n)*PRICE_BOUNDS_USD=0.015..1.5$/m);
     const of = (source: string): unknown => priceVariables(source)['PRICE_BOUNDS_USD'];
     expect(of('fixed:20')).toBe('2..200');

@@ -22,7 +22,7 @@ async function found(source: Readonly<Record<string, string>>) {
 it.each([
   ['one endpoint', ONE],
   ['endpoints of one provider', `${ONE},${SAME}`],
-])('warns where points are redeemed by the word of %s', async (_, urls) => {
+])('warns if points are redeemed on what %s says alone', async (_, urls) => {
   const finding = await found({ ...VAULT, RPC_URLS: urls });
   expect(finding).toMatchObject({
     what: 'rpc providers',

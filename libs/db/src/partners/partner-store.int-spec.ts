@@ -137,7 +137,7 @@ describe('PartnerStore', () => {
         credentialId,
       ]);
 
-    it('is noted by whoever only reads, at most once a minute, for this credential alone', async () => {
+    it('is noted by a connection that only reads, at most once a minute, for this credential alone', async () => {
       await reading.noteUse(credentialId);
       const noted = await lastUsed();
       expect(noted).toBeInstanceOf(Date);
@@ -152,7 +152,7 @@ describe('PartnerStore', () => {
       expect(rows).toEqual([{ id: credentialId }]);
     });
 
-    it('does not wait for whoever works on the credential', async () => {
+    it('does not wait for a transaction that locks the credential', async () => {
       await setBack('2026-01-01T00:00:00Z');
       await database.transaction(async (client) => {
         await client.query('SELECT FROM partners.credential FOR UPDATE');

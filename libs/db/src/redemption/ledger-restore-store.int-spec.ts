@@ -169,7 +169,7 @@ it('knows the longest life that a voucher had', async () => {
   expect(await restores.longestVoucherSeconds()).toBe(Math.floor(life));
 });
 
-describe('whoever has read a redemption before', () => {
+describe('a worker that has read a redemption before', () => {
   const PLAN = 'plan-committed';
 
   async function waiting(): Promise<void> {

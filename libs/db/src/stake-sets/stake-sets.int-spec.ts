@@ -221,7 +221,7 @@ describe('a stake set', () => {
     expect(read).toEqual({ days: [], changes: [], isCut: false });
   });
 
-  it('is led by one, whoever leads the others', async () => {
+  it('is led by one process, independently of the others', async () => {
     const aLock = (set: string) =>
       new LeaderLock({ url: test.url, applicationName: 'leader' }, leaderLockOf(set));
     const locks = ['default', 'golf', 'chess', 'golf'].map(aLock);

@@ -60,7 +60,7 @@ describe('a line of the log', () => {
     ]);
   });
 
-  it('written after the answer is no longer of the request, whoever began it', async () => {
+  it('written after the answer no longer belongs to the request', async () => {
     const scope = new RequestScope('one');
     const kept = new EventEmitter();
     const seen: (string | undefined)[] = [];

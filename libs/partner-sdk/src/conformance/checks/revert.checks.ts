@@ -75,7 +75,7 @@ export const REVERT_CHECKS = {
     severity: 'warning',
     title: 'A revert works with the redemption id alone',
     section: CAPABILITY,
-    rule: 'When the answer to a deduction is lost, the service knows only svcRedemptionId. Without this, each such case waits for a person on both sides.',
+    rule: 'When the answer to a deduction is lost, the service knows only svcRedemptionId. Without this, each such case has to be settled by hand on both sides.',
     remedy:
       'Make partnerTransactionId optional: svcRedemptionId is unique and names the deduction.',
     capability: 'revert-by-redemption-id',

@@ -92,17 +92,19 @@ describe('while a restore is not noted', () => {
     expect((await bench.after(dying, dead)).state).toBe('reverting');
   });
 
-  it('only payouts are leased', async () => {
+  it('payouts are taken, and nothing is leased', async () => {
     await bench.created();
     await bench.deducted();
     const { id } = await bench.authorised();
     await restored();
     const store = new RedemptionStore(bench.database);
-    const lease = { count: 9, leaseMs: 1000, dueByMs: START_MS + 3_600_000 };
-    const leased = await store.lease({ ...lease, owner: 'w' });
-    expect(leased.map(({ redemption }) => redemption.id)).toEqual([id]);
+    const due = { count: 9, dueByMs: START_MS + 3_600_000 };
+    const lease = { ...due, leaseMs: 1000, owner: 'w' };
+    expect(await store.lease(lease)).toEqual([]);
+    const taken = await store.takePayouts({ ...due, untilMs: due.dueByMs });
+    expect(taken.map(({ redemption }) => redemption.id)).toEqual([id]);
     await note();
-    expect(await store.lease({ ...lease, owner: 'v' })).toHaveLength(2);
+    expect(await store.lease(lease)).toHaveLength(2);
   });
 
   it.each(['redemption', 'cli', 'console'] as const)(

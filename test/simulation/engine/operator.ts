@@ -1,6 +1,7 @@
 /** An operator who reads the partners' books and reports them truly, by the existing commands. */
 import { type StoredRedemption } from '#libs/db';
 import {
+  type Decision,
   deliveryTransition,
   LowmarkError,
   type Redemption,
@@ -13,6 +14,8 @@ import { type WorldState } from './world-state.js';
 
 type Command = Extract<RedemptionEvent, { type: `operator-${string}` }>;
 
+const RETRY: Command = { type: 'operator-retry' };
+
 export class Operator {
   constructor(private readonly world: WorldState) {}
 
@@ -21,12 +24,11 @@ export class Operator {
     for (const id of this.world.ledger.tables.redemptions.keys()) {
       const stored = await this.world.redemptions.get(id);
       if (stored?.redemption.state !== 'attention') continue;
-      const { redemption } = stored;
-      const partner = this.world.partners.get(redemption.partner);
+      const partner = this.world.partners.get(stored.redemption.partner);
       if (partner === undefined) continue;
       // The chain has made blocks meanwhile, whether or not a node was asked.
       this.world.chain.advance();
-      const commands = truthful(redemption, partner, mayRetry);
+      const commands = this.commandsFor(stored.redemption, partner, mayRetry);
       if (commands.length > 0)
         this.command(stored, partner, this.world.choices.pick('command', commands));
     }
@@ -40,12 +42,29 @@ export class Operator {
     }
   }
 
+  /** The true statements that the service accepts, and a retry where it is wanted or the only way on. */
+  private commandsFor(
+    redemption: Redemption,
+    partner: SimulatedPartner,
+    mayRetry: boolean,
+  ): Command[] {
+    const accepted = [...truthful(redemption, partner), RETRY].filter(
+      (event) => this.decide(redemption, partner, event).kind !== 'refused',
+    );
+    return mayRetry || accepted.length === 1
+      ? accepted
+      : accepted.filter((event) => event !== RETRY);
+  }
+
+  private decide(redemption: Redemption, { plan }: SimulatedPartner, event: Command): Decision {
+    const policy = { capabilities: plan.recorded, confirms: plan.confirms };
+    const context = { nowMs: this.world.scheduler.nowMs(), jitter: 0, policy };
+    return transition(redemption, event, context);
+  }
+
   private command(stored: StoredRedemption, partner: SimulatedPartner, event: Command): void {
     const before = stored.redemption;
-    const { recorded: capabilities, confirms } = partner.plan;
-    const policy = { capabilities, confirms };
-    const context = { nowMs: this.world.scheduler.nowMs(), jitter: 0, policy };
-    const decision = transition(before, event, context);
+    const decision = this.decide(before, partner, event);
     if (decision.kind === 'refused') return;
     this.world.scheduler.note(`the operator: ${event.type} ${before.id.slice(-4)}`);
     // The runbook asks the partner only once the service would let the points go back.
@@ -64,20 +83,13 @@ export class Operator {
   }
 }
 
-function truthful(
-  { id }: Redemption,
-  { books, copies }: SimulatedPartner,
-  mayRetry: boolean,
-): Command[] {
+function truthful({ id }: Redemption, { books, copies }: SimulatedPartner): Command[] {
   const [deduction] = books.of(id);
-  const commands: Command[] = mayRetry ? [{ type: 'operator-retry' }] : [];
   if (deduction === undefined) {
-    if ((copies.get(id) ?? 0) === 0) commands.push({ type: 'operator-not-deducted' });
-    return commands;
+    return (copies.get(id) ?? 0) === 0 ? [{ type: 'operator-not-deducted' }] : [];
   }
   const { transactionId: partnerTransactionId } = deduction;
   return [
-    ...commands,
     { type: 'operator-set-transaction', partnerTransactionId },
     { type: 'operator-restored' },
   ];

@@ -42,8 +42,8 @@ describe('Database', () => {
   });
 
   it('tells what may pass from what will not', async () => {
-    const database = await test.open({ statementTimeoutMs: 50 });
-    await expect(database.query(statement('SELECT pg_sleep(1)'))).rejects.toThrow(
+    const database = await test.open({ statementTimeoutMs: 500 });
+    await expect(database.query(statement('SELECT pg_sleep(9)'))).rejects.toThrow(
       DatabaseUnavailableError,
     );
     const refused = database.query(statement('SELECT * FROM staking.nothing'));

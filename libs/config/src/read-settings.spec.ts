@@ -115,7 +115,11 @@ describe('readSettings', () => {
       DATABASE_URL: 'is set twice: keep either DATABASE_URL or DATABASE_URL_FILE',
     });
     expect(faultsOf({ DATABASE_URL_FILE: '/nowhere' })).toEqual({
-      DATABASE_URL: 'cannot be read from the file that DATABASE_URL_FILE names',
+      DATABASE_URL: 'cannot be read from the file that DATABASE_URL_FILE names (ENOENT)',
+    });
+    expect(faultsOf({ DATABASE_URL_FILE: '/run/lowmark/secrets/database_url' })).toEqual({
+      DATABASE_URL:
+        'cannot be read from the file that DATABASE_URL_FILE names, which is not there: ./lowmark secret set database_url',
     });
     writeFileSync(path, '\n');
     expect(faultsOf({ DATABASE_URL_FILE: path })).toEqual({

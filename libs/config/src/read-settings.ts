@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { validateSync } from 'class-validator';
+import { accessOf } from '#libs/platform';
 import { replacedConstants, TEST_CONSTANTS } from './constant.js';
 import { type SettingMetadata, type SettingsClass, SettingsError, settingsOf } from './setting.js';
 
@@ -60,12 +62,25 @@ function secretFile(variable: string, path: string): string {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new Error(`cannot be read from the file that ${variable}_FILE names`, { cause });
+    throw new Error(`cannot be read from the file that ${variable}_FILE names${why(path, cause)}`, {
+      cause,
+    });
   }
   // Editors and `echo` end a file with a line break that is not part of the secret.
   const secret = text.replace(/\r?\n$/, '');
   if (secret === '') throw new Error(`is empty in the file that ${variable}_FILE names`);
   return secret;
+}
+
+/** Folder of the secrets in the containers of docker-compose.yml. */
+const COMPOSE_SECRETS = '/run/lowmark/';
+
+/** Never the path itself, since a secret may have been given in its place. */
+function why(path: string, cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'EACCES') return `: ${accessOf(path)}`;
+  if (code !== 'ENOENT' || !path.startsWith(COMPOSE_SECRETS)) return ` (${String(code)})`;
+  return `, which is not there: ./lowmark secret set ${basename(path)}`;
 }
 
 function valueOf(setting: SettingMetadata, text: string): unknown {

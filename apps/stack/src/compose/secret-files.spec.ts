@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -48,7 +49,31 @@ beforeEach(() => {
   for (const program of PROGRAMS) mkdirSync(join(root, 'for', program), { recursive: true });
 });
 
+/** Acts as a user who may not read what belongs to the user of the tests. */
+async function asOther(act: () => Promise<unknown>): Promise<void> {
+  const user = process.geteuid?.() ?? 0;
+  if (user === 0) process.seteuid?.(65_534);
+  try {
+    await act();
+  } finally {
+    if (user === 0) process.seteuid?.(user);
+  }
+}
+
 describe('the secrets of docker compose', () => {
+  it('say who may read a file that they may not read, and make nothing', async () => {
+    await makeMissing(root, 'base');
+    for (const folder of ['', 'secrets', 'signer', 'game']) chmodSync(join(root, folder), 0o755);
+    const path = join(root, 'secrets/evidence_key');
+    chmodSync(path, 0);
+    const owner = statSync(path).uid;
+    await asOther(async () => {
+      await expect(makeMissing(root, 'base')).rejects.toThrow(
+        `cannot be read: it belongs to user ${owner} with mode `,
+      );
+    });
+  });
+
   it('are made once, in a form that the services take', async () => {
     const made = await makeMissing(root, 'base');
     expect(made).toHaveLength(13);

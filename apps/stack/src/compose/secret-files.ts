@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { mintPrivateKey } from '#libs/devchain';
-import { DatabaseUrl } from '#libs/platform';
+import { accessOf, DatabaseUrl } from '#libs/platform';
 import { mintSecretsKey } from '#libs/signing';
 import { StackError } from '../stack.error.js';
 
@@ -304,8 +304,13 @@ export async function exists(path: string): Promise<boolean> {
     await readFile(path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return false;
+    if (code !== 'EACCES') throw error;
+    const file = path.split('/').slice(-2).join('/');
+    throw new StackError(
+      `${file} cannot be read: ${accessOf(path)}. On the host: chown 1000 it, and chmod 600.`,
+    );
   }
 }
 

@@ -18,3 +18,27 @@ it('says that nothing answers where nothing does', () => {
     message: 'The database did not answer (ECONNREFUSED)',
   });
 });
+
+it.each([
+  [
+    { code: 'EAI_AGAIN', hostname: 'db.example' },
+    'The database at db.example did not answer (EAI_AGAIN)',
+  ],
+  [
+    { code: 'ECONNREFUSED', address: '10.0.0.9', port: 5432 },
+    'The database at 10.0.0.9:5432 did not answer (ECONNREFUSED)',
+  ],
+])('names the server that a network error names', (fields, message) => {
+  expect(databaseError(Object.assign(new Error('connect'), fields))).toMatchObject({ message });
+});
+
+it.each(['28P01', '28000'])('may pass where the login is refused with %s', (code) => {
+  const cause = new Error('password authentication failed for user "lowmark_api"');
+  const error = Object.assign(cause, { code, severity: 'FATAL' });
+  expect(databaseError(error)).toMatchObject({
+    code: 'DATABASE_UNAVAILABLE',
+    retryable: true,
+    sqlState: code,
+    message: `The database refuses the login (${code}): ${cause.message}. After a new password, restart this program`,
+  });
+});

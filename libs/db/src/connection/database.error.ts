@@ -22,7 +22,19 @@ export class DatabaseUnavailableError extends RetryableError {
     // An error without a code has a message of the driver ("The server does not support SSL connections").
     const why = codeOf(cause) ?? (isError(cause) ? cause.message : 'no code');
     const what = PASSING_STATES.get(why) ?? 'did not answer';
-    super('DATABASE_UNAVAILABLE', `The database ${what} (${why})`, { cause });
+    super('DATABASE_UNAVAILABLE', `The database${serverOf(cause)} ${what} (${why})`, { cause });
+  }
+}
+
+/** The database refuses our user or password. Both may pass: while a password is rotated, one of the two sides is ahead. */
+export class LoginRefusedError extends DatabaseUnavailableError {
+  constructor(
+    /** PostgreSQL's error code. */
+    readonly sqlState: string,
+    cause: Error,
+  ) {
+    super(cause);
+    this.message = `The database refuses the login (${sqlState}): ${cause.message}. After a new password, restart this program`;
   }
 }
 
@@ -42,8 +54,6 @@ const SQL_STATES = {
   check_violation: '23514',
   foreign_key_violation: '23503',
   insufficient_privilege: '42501',
-  invalid_authorization_specification: '28000',
-  invalid_password: '28P01',
   invalid_schema_name: '3F000',
   lock_not_available: '55P03',
   undefined_table: '42P01',
@@ -90,6 +100,8 @@ export class SchemaBusyError extends RetryableError {
   }
 }
 
+// Class "invalid authorization specification".
+const LOGIN_REFUSED = /^28/;
 // Classes of errors that may pass: lost connection (08), insufficient resources (53), operator intervention and
 // cancelled statements (57), deadlocks and serialisation failures (40).
 const PASSING = /^(08|53|57|40)/;
@@ -108,6 +120,7 @@ export function databaseError(error: unknown): LowmarkError | Error {
   const sqlState =
     code !== undefined && SQL_STATE.test(code) && 'severity' in error ? code : undefined;
   if (sqlState !== undefined) {
+    if (LOGIN_REFUSED.test(sqlState)) return new LoginRefusedError(sqlState, error);
     return PASSING.test(sqlState)
       ? new DatabaseUnavailableError(error)
       : new DatabaseRefusedError(sqlState, error);
@@ -123,6 +136,14 @@ const CONNECTION_MESSAGE = /timeout|terminated|not queryable|connection|Query re
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : undefined;
+}
+
+/** The server that a network error names, with a space first. */
+function serverOf(cause: unknown): string {
+  const { hostname, address, port } = cause as Partial<Record<string, string | number>>;
+  const host = hostname ?? address;
+  if (host === undefined) return '';
+  return port === undefined ? ` at ${host}` : ` at ${host}:${port}`;
 }
 
 function isError(value: unknown): value is Error {

@@ -4,7 +4,7 @@ import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
 import { CheckedClient } from '../connection/checked-client.js';
 import { connectionOptions } from '../connection/connection-options.js';
-import { databaseError, isRefusal } from '../connection/database.error.js';
+import { databaseError, isRefusal, LoginRefusedError } from '../connection/database.error.js';
 import { createDatabase } from '../connection/database.js';
 import { underMigrationLock } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
@@ -259,7 +259,7 @@ async function isRightPassword({ url }: Login): Promise<boolean> {
     await (await createDatabase(options)).close();
     return true;
   } catch (error) {
-    if (isRefusal(error, 'invalid_password', 'invalid_authorization_specification')) return false;
+    if (error instanceof LoginRefusedError) return false;
     throw error;
   }
 }

@@ -187,6 +187,16 @@ describe('docker-compose.yml', () => {
     expect(service.restart).toBe('unless-stopped');
   });
 
+  it.each(services)('%s has a limit of processes', (_, { pids_limit: limit }) => {
+    expect(limit).toBe(512);
+  });
+
+  it('limits the memory of each program of ours', () => {
+    const programs = Object.values(real.services).filter((one) => programOf(one) !== undefined);
+    const limits = programs.map(({ restart, mem_limit: limit }) => `${restart} ${limit}`);
+    expect([...new Set(limits)].sort()).toEqual(['no 8g', 'unless-stopped 1g']);
+  });
+
   const asked = ours.filter(([, { healthcheck }]) => healthcheck?.test.includes('ready'));
 
   it('asks five programs whether they are ready', () => {

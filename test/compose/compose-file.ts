@@ -15,6 +15,8 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
   readonly profiles?: readonly string[];
   readonly restart?: string;
+  readonly pids_limit?: number;
+  readonly mem_limit?: string;
   readonly scale?: string;
   readonly stop_grace_period?: string;
   readonly entrypoint?: readonly string[];

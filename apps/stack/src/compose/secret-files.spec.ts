@@ -76,7 +76,7 @@ describe('the secrets of docker compose', () => {
 
   it('are made once, in a form that the services take', async () => {
     const made = await makeMissing(root, 'base');
-    expect(made).toHaveLength(13);
+    expect(made).toHaveLength(12);
     const before = made.map((path) => readFileSync(path, 'utf8'));
     expect(await makeMissing(root, 'base')).toEqual([]);
     expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
@@ -128,7 +128,6 @@ describe('the secrets of docker compose', () => {
         'cli_database_url',
         'console_database_url',
         'database_url',
-        'game_database_url',
         'indexer_database_url',
         'portal_database_url',
         'redemption_database_url',
@@ -139,11 +138,11 @@ describe('the secrets of docker compose', () => {
       redemption: ['database_url', 'evidence_key', 'redis_url', 'rpc_urls', 'secrets_key'],
       console: ['database_url', 'portal_database_url', 'rpc_urls', 'secrets_key'],
       cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
-      game: ['database_url'],
+      game: [],
     });
     expect(await shareSecrets(root, 'base')).toEqual([]);
     const files = [
-      ...['migrate', 'indexer', 'api', 'redemption', 'cli', 'game', 'console'].map(
+      ...['migrate', 'indexer', 'api', 'redemption', 'cli', 'console'].map(
         (one) => `for/${one}/database_url`,
       ),
       'for/console/portal_database_url',
@@ -155,7 +154,6 @@ describe('the secrets of docker compose', () => {
       'lowmark_api',
       'lowmark_redemption',
       'lowmark_cli',
-      'lowmark_game',
       'lowmark_console_web',
       'lowmark_portal_web',
     ]);
@@ -164,6 +162,14 @@ describe('the secrets of docker compose', () => {
     const { password } = new URL(text('for/api/redis_url').trim());
     expect(text('for/redis/redis.conf').trim()).toBe(`requirepass ${password}`);
     expect(password.length).toBeGreaterThanOrEqual(64);
+  });
+
+  it('give the game of a trial a database of its own, with its own user', async () => {
+    await makeMissing(root, 'local');
+    await shareSecrets(root, 'local');
+    const { username, pathname } = new URL(text('for/game/database_url').trim());
+    expect([username, pathname]).toEqual(['lowmark_game', '/lowmark_game']);
+    expect(text('for/migrate/game_database_url')).toBe(text('for/game/database_url'));
   });
 
   it('give the console of a trial what vouches for redemptions, and take it away from a real one', async () => {

@@ -41,7 +41,6 @@ export const SHARES: Shares = {
   migrate: [
     ['database_url'],
     ['database_direct_url'],
-    ['game_database_url'],
     ...PROGRAMS.map((program) => [`${program}_database_url`] as const),
     // For `./lowmark index`.
     ['rpc_urls'],
@@ -64,11 +63,15 @@ export const SHARES: Shares = {
     ['rpc_urls'],
   ],
   cli: [...databaseUrls('cli'), ['secrets_key'], ['redis_url'], ['rpc_urls'], ['price_source']],
-  game: [['game_database_url', 'database_url']],
+  game: [],
 };
 
 /** Additional copies in a trial: its console adopts redemptions and sets transactions of partners. */
-export const TRIAL_SHARES: Shares = { console: [['evidence_key']] };
+export const TRIAL_SHARES: Shares = {
+  console: [['evidence_key']],
+  migrate: [['game_database_url']],
+  game: [['game_database_url', 'database_url']],
+};
 
 function databaseUrls(program: string): (readonly [file: string, as: string])[] {
   return ['database_url', 'database_direct_url'].map((name) => [`${program}_${name}`, name]);
@@ -98,10 +101,7 @@ export function baseSecrets(root: string): SecretFile[] {
       make: () => mintSecretsKey().toString('base64'),
       lost: 'open redemptions stop in `attention`, and their vouchers cannot be shown again',
     },
-    ...[...PROGRAMS, 'game'].map((program) => ({
-      path: join(root, `secrets/${program}_database_url`),
-      make: () => programUrl(join(root, 'secrets/database_url'), program),
-    })),
+    ...PROGRAMS.map((program) => urlFile(root, program)),
     {
       path: join(root, 'secrets/redis_url'),
       make: () => `redis://:${mintHex()}@redis:6379`,
@@ -117,6 +117,13 @@ export function baseSecrets(root: string): SecretFile[] {
       shared: true,
     },
   ];
+}
+
+function urlFile(root: string, program: string): SecretFile {
+  return {
+    path: join(root, `secrets/${program}_database_url`),
+    make: () => programUrl(join(root, 'secrets/database_url'), program),
+  };
 }
 
 /** Suffixes for users whose names would otherwise equal the names of our roles. */
@@ -201,7 +208,8 @@ const SIGNER_KEYS = [
  */
 export function fileOfSecret(root: string, name: string): string {
   if (SIGNER_KEYS.includes(name)) return join(root, 'signer', name);
-  const files = Object.values(SHARES).flatMap((share) => share.map(([file]) => file));
+  const shares = [...Object.values(SHARES), ...Object.values(TRIAL_SHARES)];
+  const files = shares.flatMap((share) => share.map(([file]) => file));
   if (files.includes(name)) return join(root, 'secrets', name);
   const names = [...new Set([...files, ...SIGNER_KEYS])].sort();
   throw new StackError(`There is no secret ${name}; there are ${names.join(', ')}.`);
@@ -223,6 +231,7 @@ export async function setSecret(root: string, name: string, text: string): Promi
 /** Secrets made for a trial only: a real installation gets these keys from the vault's and the partner's owners. */
 export function localSecrets(root: string): SecretFile[] {
   return [
+    urlFile(root, 'game'),
     {
       path: join(root, 'signer/voucher_signer_key'),
       make: mintPrivateKey,

@@ -239,6 +239,70 @@ describe('./lowmark on a real engine', () => {
     expect(load.snapshots).toBeGreaterThanOrEqual(REQUESTS);
   });
 
+  it('answers 503 at most while the api’s password of the database is rotated, as the page says', async () => {
+    const page = shellBlocks('docs/operating/keys.md').map(({ code }) => code);
+    const rotation = page.find((code) => code.includes('show api_database_url')) ?? '';
+    const [ofApi = ''] = rotation.split('# the owner');
+    load = new Load({ ...installation, wallet, credential });
+    load.during = 'rotation';
+    await clone.block(ofApi);
+    await load.until(load.snapshots + 500);
+    await load.stop();
+    note(load.figures());
+    expect([...load.bad.keys()].filter((what) => !what.includes('snapshots 503'))).toEqual([]);
+    await readSnapshot();
+  });
+
+  it('says which file of a secret may not be read, and which key is missing, and goes on as it is', async () => {
+    const running = await idsOf(SERVICES);
+    await inVolume('secrets', 'chmod 0 evidence_key && chown 0 evidence_key');
+    const unreadable = await clone.tryLowmark('restart api');
+    await inVolume('secrets', 'chown 1000 evidence_key && chmod 400 evidence_key');
+    expect(unreadable.code).not.toBe(0);
+    expect(unreadable.err).toContain(
+      'secrets/evidence_key cannot be read: it belongs to user 0 with mode 0',
+    );
+    expect(unreadable.err).toContain('nothing was changed');
+
+    await inVolume('signer', 'mv voucher_signer_key kept');
+    const missing = await clone.tryLowmark('restart redemption');
+    await inVolume('signer', 'mv kept voucher_signer_key');
+    expect(missing.code).not.toBe(0);
+    expect(missing.err).toContain('./lowmark secret set voucher_signer_key');
+    expect(missing.err).toContain('The old ones go on.');
+    expect(await idsOf(SERVICES)).toEqual(running);
+  });
+
+  /** Runs shell commands in a volume of the installation, as root. */
+  async function inVolume(name: string, commands: string): Promise<void> {
+    const volume = `${installation.project}_${name}:/volume`;
+    const image = `${installation.project}:test`;
+    const words = ['run', '--rm', '--user', '0', '--workdir', '/volume', '--volume', volume];
+    await clone.docker(...words, image, 'sh', '-e', '-c', commands);
+  }
+
+  it('says that an image cannot be pulled, and goes on as it is', async () => {
+    const running = await idsOf(SERVICES);
+    const environment = { LOWMARK_PULL: 'always', LOWMARK_IMAGE: '127.0.0.1:1/lowmark:newer' };
+    const { code, err } = await clone.with(environment).tryLowmark('upgrade --no-backup');
+    expect(code).not.toBe(0);
+    expect(err).toContain('there is no new image; nothing was changed.');
+    expect(await idsOf(SERVICES)).toEqual(running);
+  });
+
+  it('says after a restart that the chain does not answer', async () => {
+    const network = `${installation.project}-local_chain-out`;
+    const chain = (await clone.lowmark('local ps --quiet chain')).trim();
+    await clone.docker('network', 'disconnect', network, chain);
+    const { code, err } = await clone.tryLowmark('restart redemption');
+    await clone.docker('network', 'connect', '--alias', 'chain', network, chain);
+    expect({ code, err }).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/redemption: RPC_URLS/),
+    });
+    await readSnapshot();
+  });
+
   it('gives PostgreSQL the memory of a large index, as the page on scaling has it', async () => {
     const blocks = shellBlocks('docs/operating/scaling.md').map(({ code }) => code);
     await clone.block(blocks.find((code) => code.includes('shared_buffers')) ?? '');

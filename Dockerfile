@@ -11,6 +11,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No scripts: nothing that is needed to build or to run has any, and so nothing is fetched but packages.
 RUN npm ci --omit=dev --ignore-scripts
+# Packages of others ask for these two, for what no program here does.
+RUN rm -r node_modules/typescript node_modules/swagger-ui-dist
 
 FROM ${NODE_IMAGE} AS build
 ARG NPM_CONFIG_REGISTRY
@@ -29,6 +31,8 @@ RUN node node_modules/@nestjs/cli/bin/nest.js build && node apps/web/build.mjs &
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
+# No program installs packages.
+RUN rm -rf /usr/local/lib/node_modules /opt/yarn-* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn*
 # Volumes that are mounted here take over the owner; one at /tmp takes over its mode.
 RUN install -d -o node -g node /run/lowmark/chain /run/lowmark/game /run/lowmark/secrets /run/lowmark/signer /run/lowmark/ledger \
   /run/lowmark/for/postgres /run/lowmark/for/redis /run/lowmark/for/migrate /run/lowmark/for/indexer \

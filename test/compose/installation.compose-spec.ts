@@ -109,6 +109,12 @@ describe('./lowmark on a real engine', () => {
     expect(mounts).not.toContain('-local_');
   });
 
+  it('has no package manager and no compiler in its image', async () => {
+    const look = 'command -v npm npx yarn corepack; ls node_modules | grep -x typescript; true';
+    const image = `${installation.project}:test`;
+    expect(await clone.docker('run', '--rm', image, 'sh', '-c', look)).toBe('');
+  });
+
   it('answers a partner through the proxy, signed', async () => {
     credential = JSON.parse(await clone.lowmark(`cli ${PARTNER}`)) as Credential;
     await readSnapshot();

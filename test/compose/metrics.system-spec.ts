@@ -10,6 +10,7 @@ import {
   knownLabels,
   knownSeries,
   labelsIn,
+  recordingRules,
   seriesIn,
 } from './metrics.js';
 
@@ -38,6 +39,7 @@ const rules = alertRules();
 const alerts = rules.map(({ alert }) => alert);
 const expressions = [
   ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
+  ...recordingRules().map(({ record, expr }): [string, string] => [record, expr]),
   ...dashboardExpressions(),
 ];
 

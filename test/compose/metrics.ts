@@ -9,8 +9,14 @@ export interface AlertRule {
   readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
+interface RecordingRule {
+  readonly record: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
 interface RulesFile {
-  readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
+  readonly groups: readonly { readonly rules: readonly (AlertRule | RecordingRule)[] }[];
 }
 
 export interface Link {
@@ -38,8 +44,16 @@ export interface Dashboard {
   };
 }
 
+function rules(): (AlertRule | RecordingRule)[] {
+  return (yamlOf('deploy/prometheus/rules.yml') as RulesFile).groups.flatMap((one) => one.rules);
+}
+
 export function alertRules(): AlertRule[] {
-  return (yamlOf('deploy/prometheus/rules.yml') as RulesFile).groups.flatMap(({ rules }) => rules);
+  return rules().filter((rule) => 'alert' in rule);
+}
+
+export function recordingRules(): RecordingRule[] {
+  return rules().filter((rule) => 'record' in rule);
 }
 
 /** Whether the rule can be critical: some are by a label or by their value. */
@@ -62,8 +76,9 @@ export function dashboardExpressions(): [string, string][] {
 export function seriesIn(expression: string): string[] {
   const bare = expression.replaceAll(/"[^"]*"/g, '""');
   return (
-    bare.match(/\b(?:(?:lowmark|process|nodejs|node|probe|alertmanager)_[a-z0-9_]+|ALERTS)\b/g) ??
-    []
+    bare.match(
+      /\b(?:(?:lowmark|process|nodejs|node|probe|alertmanager)_[a-z0-9_]+|lowmark:[a-z0-9_]+|ALERTS)\b/g,
+    ) ?? []
   );
 }
 
@@ -109,7 +124,8 @@ export async function knownSeries(): Promise<Set<string>> {
   const runtime = (await createMetrics('test').getMetricsAsJSON()).map(({ name }) => name);
   const suffixes = ['', '_bucket', '_count', '_sum'];
   const ours = [...named, ...runtime].flatMap((name) => suffixes.map((end) => name + end));
-  return new Set([...ours, ...SCRIPT_SERIES, ...FOREIGN_SERIES]);
+  const recorded = recordingRules().map(({ record }) => record);
+  return new Set([...ours, ...recorded, ...SCRIPT_SERIES, ...FOREIGN_SERIES]);
 }
 
 /** All existing labels: the ones in the code, and those that Prometheus adds. */
@@ -124,5 +140,11 @@ export function knownLabels(): Set<string> {
       ([, names = '']) => names.match(/[a-z_]+/g) ?? [],
     ),
   );
-  return new Set([...given, ...gauges, ...FOREIGN_LABELS, 'job', 'instance', 'le', 'app']);
+  const recorded = recordingRules().flatMap(({ labels, expr }) => [
+    ...Object.keys(labels ?? {}),
+    // Made by label_replace.
+    ...[...expr.matchAll(/^ *"([a-z_]+)", "[a-z]+", "", ""$/gm)].flatMap(([, name = '']) => name),
+  ]);
+  const added = ['job', 'instance', 'le', 'app'];
+  return new Set([...given, ...gauges, ...recorded, ...FOREIGN_LABELS, ...added]);
 }

@@ -161,12 +161,32 @@ function bodyOf({ requestBody }) {
   return schema ? [`- Body, as \`application/json\`: ${typeOf(schema)}`] : [];
 }
 
-function operationText([path, methods]) {
-  return Object.entries(methods).map(([method, operation]) => {
-    const lines = [...bodyOf(operation), ...successText(operation), ...partsText(operation)];
-    return `### ${method.toUpperCase()} ${path}\n\n${operation.description}\n\n${lines.join('\n')}`;
-  });
+const linesOf = (operation) => [
+  ...bodyOf(operation),
+  ...successText(operation),
+  ...partsText(operation),
+];
+
+/** Of a request that has most lines of the one before it, only what differs. */
+function operationText({ name, operation }, place, all) {
+  const before = all[place - 1];
+  const known = before === undefined ? [] : linesOf(before.operation);
+  const lines = linesOf(operation);
+  const own = lines.filter((line) => !known.includes(line));
+  if (lines.length - own.length < 4)
+    return `### ${name}\n\n${operation.description}\n\n${lines.join('\n')}`;
+  const sentences = operation.description
+    .split(/(?<=\.) /)
+    .filter((sentence) => !before.operation.description.includes(sentence));
+  return `### ${name}\n\n${sentences.join(' ')}\n\n${[...own, `- All else is as of ${before.name}.`].join('\n')}`;
 }
+
+const named = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation,
+  })),
+);
 
 function reference() {
   return [
@@ -175,7 +195,7 @@ function reference() {
     '### Every request',
     'Each request below names its parameters, errors and headers; this is what they mean. Those with \\* belong to every request with a key and are not named again. `?` marks what may be absent.',
     ...PARTS.map(glossaryText),
-    ...Object.entries(paths).flatMap(operationText),
+    ...named.map(operationText),
     '### Fields of several answers',
     list(COMMON_FIELDS),
     ...Object.entries(components.schemas).map(schemaText),

@@ -17,7 +17,7 @@ import { withPalette } from './png-palette.mjs';
 
 const folder = process.argv[2] ?? 'docs/images';
 const stack = JSON.parse(readFileSync('.data/stack.json', 'utf8'));
-const { apiUrl, consoleUrl, partner } = stack;
+const { consoleUrl, partner } = stack;
 const cli = (...args) =>
   execFileSync(process.execPath, ['dist/apps/cli/src/main.js', ...args], {
     encoding: 'utf8',
@@ -116,42 +116,15 @@ async function member() {
   await page.goto(/http\S+/.exec(invitation)[0]);
   await press(page, 'Sign in with Test wallet');
   await page.getByRole('heading', { name: partner.name }).waitFor();
-  await someRequests();
   const go = (path) => page.goto(`${consoleUrl}/partner/${path}`);
-  for (const path of ['', 'credentials', 'requests', 'redemptions', 'calls', 'usage', 'docs']) {
-    await go(path);
-    await shoot(page, `partner${path === '' ? '' : `-${path}`}`);
-  }
+  await go('');
+  await shoot(page, 'partner');
   await go('calls');
   await page.getByRole('button', { name: 'Show' }).first().click();
   await page.getByRole('dialog').getByText('X-API-REQUEST').waitFor();
   await shoot(page, 'partner-call');
-  await go('snapshot');
-  await page.getByRole('textbox', { name: 'walletAddress' }).fill(await busiestWallet());
-  await press(page, 'Ask the api');
-  await page.getByText('The signature verifies').waitFor();
-  await shoot(page, 'partner-snapshot', { height: 1300 });
   await debugSignature(page, go);
-  await webhook(page, go);
-  await testConformance(page, go);
   await page.context().close();
-}
-
-/** Adds a webhook for redemptions, unless one exists from an earlier run. */
-async function webhook(page, go) {
-  await go('webhooks');
-  const link = page.getByRole('link', { name: 'https://game.example/webhooks' });
-  await page.getByText('No webhooks yet.').or(link).first().waitFor();
-  if ((await link.count()) === 0) {
-    await press(page, 'Add a webhook');
-    const form = page.getByRole('dialog', { name: 'Add a webhook' });
-    await form.getByRole('textbox', { name: 'URL' }).fill('https://game.example/webhooks');
-    await form.getByLabel('redemption.*').check();
-    await form.getByRole('button', { name: 'Add a webhook' }).click();
-    await press(page, 'I have stored it');
-    await link.waitFor();
-  }
-  await shoot(page, 'partner-webhooks');
 }
 
 async function debugSignature(page, go) {
@@ -163,23 +136,6 @@ async function debugSignature(page, go) {
   await press(page, 'Explain');
   await page.getByText('The query string is signed; only the path is.').waitFor();
   await shoot(page, 'partner-signature', { height: 1100 });
-}
-
-async function testConformance(page, go) {
-  await go('conformance');
-  await page.getByRole('textbox', { name: 'A test player' }).fill(stack.player);
-  await press(page, 'Run the tester');
-  await page.getByRole('button', { name: 'Download the report' }).waitFor({ timeout: 150_000 });
-  await shoot(page, 'partner-conformance', { height: 1100 });
-}
-
-/** Makes requests, some of them invalid, so that the log and the usage have content. */
-async function someRequests() {
-  const wallet = await busiestWallet();
-  const headers = { 'x-api-key': partner.apiKey };
-  for (const query of [`walletAddress=${wallet}&lastDays=7`, 'walletAddress=0x12', '']) {
-    await fetch(`${apiUrl}/api/staking/snapshots?${query}`, { headers });
-  }
 }
 
 /** The wallet that staked most often on the local chain. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await seedLog(database, partner, 60);
   await desk.bench.console.invitation(partner);
   const webhook = await aWebhook(partner);
-  places = { partner, redemption, webhook, wallet: WALLET, page: 'why-does-my-signature-fail' };
+  places = { partner, redemption, webhook, wallet: WALLET, page: 'signatures' };
 });
 
 /** Adds a webhook with an event in its log. */

@@ -85,8 +85,8 @@ it('the documentation is searched, its links stay on the pages, and its examples
   await page.waitForURL(/\/partner\/docs\/.+#/);
   await go('/docs/quick-start');
   await page.getByText(`${bench.acme.prefix}…`).first().waitFor();
-  await page.getByRole('article').getByRole('link', { name: 'other languages' }).first().click();
-  await page.waitForURL(/\/partner\/docs\/other-languages/);
+  await page.getByRole('article').getByRole('link', { name: 'the examples' }).first().click();
+  await page.waitForURL(/\/partner\/docs\/signatures/);
 });
 
 it('a credential is replaced, and the new one is shown once', async () => {

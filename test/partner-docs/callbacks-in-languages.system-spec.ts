@@ -1,5 +1,5 @@
 /**
- * Runs the callbacks of docs/partners/other-languages.md with the commands of the page, in each language whose tools
+ * Runs the callbacks of docs/partners/quick-start.md with the commands of the page, in each language whose tools
  * are installed. Compares their answers with the API reference.
  */
 import { randomBytes } from 'node:crypto';
@@ -24,7 +24,7 @@ import {
   refusedCalls,
 } from '../../libs/partner-sdk/src/testing/refused-calls.support-spec.js';
 
-const PAGE = 'docs/partners/other-languages.md';
+const PAGE = 'docs/partners/quick-start.md';
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7';
 const NOBODY = `0x${'0'.repeat(39)}1`;
 const CALLBACK = { CALLBACK_KEY: API_KEY, CALLBACK_SECRET: SECRET };
@@ -71,7 +71,7 @@ describe('the callbacks in other languages', () => {
     expect(sayMissing(missing)).toEqual([]);
   });
 
-  it('are all on the page, which has no other commands', () => {
+  it('are all on the page, which has no other commands of a language', () => {
     const page = read(PAGE);
     for (const language of LANGUAGES) {
       expect(page).toContain(`(examples/${language.file})`);

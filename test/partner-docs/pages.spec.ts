@@ -74,7 +74,10 @@ describe('the changes', () => {
     const openApi = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')) as {
       info: { version: string };
     };
-    const [newest] = /^## (.*)$/m.exec(read('docs/partners/changelog.md'))?.slice(1) ?? [];
+    const [newest] =
+      /^- (.*?): /m
+        .exec(read('docs/partners/README.md').split('## Changes of the contract')[1] ?? '')
+        ?.slice(1) ?? [];
     expect(newest).toBe(openApi.info.version);
   });
 });

@@ -8,7 +8,7 @@ import { CliBench } from '../../apps/cli/src/testing/cli-bench.support-spec.js';
 import { codeBlocks, read } from './markdown.js';
 import { commands } from './shell-line.js';
 
-const PAGE = 'docs/partners/why-does-my-signature-fail.md';
+const PAGE = 'docs/partners/signatures.md';
 
 it('the command names the mistake of the example, for any secret', async () => {
   const secret = 'a-secret-of-my-game';

@@ -59,6 +59,6 @@ function refusalProblem(error: unknown): unknown {
 }
 
 function messageOf(error: LowmarkError): string {
-  if (error instanceof OptionError) return error.naming(({ label = '' }) => `“${label}”`);
-  return error instanceof RefusedOperationError ? error.onPages : error.message;
+  const hasOther = error instanceof OptionError || error instanceof RefusedOperationError;
+  return hasOther ? error.onPages : error.message;
 }

@@ -20,6 +20,7 @@ import {
   ValidateNested,
   validateSync,
 } from 'class-validator';
+import { isMoment } from '../text/is-moment.js';
 
 interface CommonSpec {
   /** What the field means, as the help of an option begins: in lower case, without a full stop. */
@@ -93,7 +94,7 @@ interface PartsSpec<Type = 'group' | 'list'> extends CommonSpec {
 }
 
 interface PlainSpec<Type> extends CommonSpec {
-  /** `secret` is never shown, and stored sealed. */
+  /** `secret` is never shown, and stored sealed; `moment` is a time of RFC 3339, or a date: the beginning of that UTC day. */
   readonly type: Type;
   /** Of a secret: the value only names its owner, so the command takes it as an argument without a warning. */
   readonly isName?: true;
@@ -111,6 +112,7 @@ export type FieldSpec =
   | PartsSpec<'list'>
   | PlainSpec<'secret'>
   | PlainSpec<'uuid'>
+  | PlainSpec<'moment'>
   | PlainSpec<'wallet'>;
 
 /** A class whose fields are decorated. */
@@ -257,6 +259,11 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
     expected: 'a UUID',
     schema: { type: 'string', format: 'uuid' },
     rules: (message) => [Matches(UUID, { message })],
+  }),
+  moment: () => ({
+    expected: 'a UTC time such as 2026-11-21 or 2026-11-21T10:00:00Z',
+    schema: { type: 'string', format: 'date-time' },
+    rules: (message) => [IsRight(isMoment, message)],
   }),
   wallet: () => ({
     expected: '0x and 40 hex digits',

@@ -22,7 +22,7 @@ import {
 import { parsePartnerUrl } from '#libs/partner-client';
 import { mintWebhookSecret, webhookSealContext } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
-import { Field, type FieldSpec } from '../operation/field.js';
+import { Field, fieldOf, type FieldSpec } from '../operation/field.js';
 import { OnPartner } from '../operation/on-partner.js';
 import { type OperationContext } from '../operation/operation.js';
 import { LONGEST_OVERLAP_HOURS } from '../partners/credentials.js';
@@ -287,6 +287,7 @@ export class ReplayWebhook extends OnWebhook<number> {
 
   @Field({
     type: 'text',
+    label: 'Event',
     help: 'the id of one event, as `webhook-id` or the log has it, with or without msg_',
     option: '--event <id>',
     most: 64,
@@ -294,17 +295,17 @@ export class ReplayWebhook extends OnWebhook<number> {
   readonly event?: string | undefined;
 
   @Field({
-    type: 'text',
-    help: 'all events that came about then or later and were given up; UTC, 2026-11-21 or 2026-11-21T10:00:00Z',
+    type: 'moment',
+    label: 'From (your time)',
+    help: 'all events that came about then or later and were given up',
     option: '--since <time>',
-    expected: 'a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z',
-    isRight: isUtcTime,
   })
   readonly since?: string | undefined;
 
   @Field({
     type: 'flag',
-    help: 'with --since: also those that were delivered',
+    label: 'Also those that were delivered',
+    help: 'with a time: also those that were delivered',
     option: '--delivered',
   })
   readonly delivered?: boolean | undefined;
@@ -316,7 +317,7 @@ export class ReplayWebhook extends OnWebhook<number> {
   /** @throws OptionError, WebhookMissingError, WebhookEventMissingError */
   override perform(context: OperationContext): Promise<number> {
     if ((this.event === undefined) === (this.since === undefined)) {
-      throw new OptionError('Give either --event or --since.');
+      throw new OptionError((nameOf) => `Give either ${nameOf(EVENT)} or ${nameOf(SINCE)}.`);
     }
     return super.perform(context);
   }
@@ -340,10 +341,7 @@ export class ReplayWebhook extends OnWebhook<number> {
   }
 }
 
-function isUtcTime(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
+const [EVENT, SINCE] = [fieldOf(ReplayWebhook, 'event'), fieldOf(ReplayWebhook, 'since')];
 const EVENT_ID =
   /^(?:msg_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 

@@ -82,6 +82,8 @@ interface WordsSpec<Type> extends CommonSpec {
   /** `words`: a list; `choice`: one of them. */
   readonly type: Type;
   readonly values: readonly string[];
+  /** What each value means, for forms. */
+  readonly meanings?: Readonly<Record<string, string>>;
   /** Of a list: not empty, and given with commas. */
   readonly isSome?: true;
 }
@@ -244,7 +246,13 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
   }),
   words: (spec) => ({
     expected: `${spec.isSome === true ? 'some' : `${NONE} or one`} of ${spec.values.join(', ')}`,
-    schema: { type: 'array', items: { type: 'string', enum: [...spec.values] } },
+    schema: {
+      type: 'array',
+      items: {
+        ...{ type: 'string', enum: [...spec.values] },
+        ...(spec.meanings !== undefined && { 'x-enumDescriptions': spec.meanings }),
+      },
+    },
     rules: () => [
       IsIn(spec.values, { each: true, message: '$property has one that is not known.' }),
       ...listRules(spec.values.length),

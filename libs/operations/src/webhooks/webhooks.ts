@@ -29,6 +29,7 @@ import { LONGEST_OVERLAP_HOURS } from '../partners/credentials.js';
 
 const TO_URL = {
   type: 'text',
+  label: 'URL',
   help: 'where to: https://…, public, without a query',
   option: '--url <url>',
   most: 2000,
@@ -36,9 +37,15 @@ const TO_URL = {
 
 const TOPICS = {
   type: 'words',
-  help: 'what the partner is told of',
+  label: 'Topics',
+  help: 'what is told there',
   option: '--topics <list>',
   values: WEBHOOK_TOPICS,
+  meanings: {
+    'day.sealed': 'the root of a day that is final, and each revision of one',
+    'redemption.*': 'each change of the status of a redemption',
+    'answers.corrected': 'answers to the partner that were signed with a wrong figure',
+  } satisfies Record<WebhookTopic, string>,
   isSome: true,
 } as const satisfies FieldSpec;
 
@@ -203,6 +210,7 @@ export class RotateWebhook extends OnWebhook<RotatedWebhook> {
 
   @Field({
     type: 'whole',
+    label: 'How long the old one still signs',
     help: 'for how long',
     option: '--overlap <hours>',
     ...{ min: 0, max: LONGEST_OVERLAP_HOURS, default: 24, required: true },

@@ -7,8 +7,8 @@ import { refresh } from '../../api/query-client';
 import { Dialog } from '../../desk/dialog';
 import { Problem } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
-import { labelledRefusal, OperationFields } from '../operation-fields';
-import { changesOf, fieldsOf, type FormValues, initialValues } from '../operation-form';
+import { labelledRefusal, OperationFields } from '../../desk/operation-fields';
+import { changesOf, fieldsOf, type FormValues, initialValues } from '../../desk/operation-form';
 import { useHasSecondOperator, usePartnerConsequences } from '../operator';
 import { onlyCutsBudget } from './cut-budget';
 

@@ -1,4 +1,4 @@
-import { Checkbox, MultiSelect, PasswordInput, TextInput } from '@mantine/core';
+import { Checkbox, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { ApiProblem } from '../api/api-problem';
 import { faultOf, type FormField, type FormValue, type FormValues } from './operation-form';
 
@@ -73,7 +73,7 @@ function OperationField({
   onChange,
 }: OperationFieldProps) {
   const { label, schema, isRequired } = field;
-  const { items } = schema;
+  const { enum: words = [], 'x-enumDescriptions': meanings } = schema.items ?? {};
   const description = schema.description === `${label}.` ? undefined : schema.description;
   if (typeof value === 'boolean') {
     return (
@@ -86,19 +86,26 @@ function OperationField({
   }
   if (typeof value !== 'string') {
     return (
-      <MultiSelect
+      <Checkbox.Group
         label={label}
         description={description}
         error={error}
-        data={[...(items?.enum ?? [])]}
+        required={isRequired}
         value={[...value]}
-        onChange={onChange}
-      />
+        onChange={(chosen) => onChange(words.filter((word) => chosen.includes(word)))}
+      >
+        <Stack gap="xs" mt="xs">
+          {words.map((word) => (
+            <Checkbox key={word} value={word} label={word} description={meanings?.[word]} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
     );
   }
   const Input = schema.writeOnly === true ? PasswordInput : TextInput;
   return (
     <Input
+      {...(schema.format === 'date-time' && { type: 'datetime-local' })}
       label={label}
       description={description}
       error={error}

@@ -9,8 +9,14 @@ export class OptionError extends PermanentError {
   /** The message with the labels of fields in the place of their options. */
   readonly onPages: string;
 
-  /** @param text a function if it names fields */
-  constructor(text: string | ((nameOf: NameOf) => string)) {
+  /**
+   * @param text a function if it names fields
+   * @param field the name of the field that is wrong, if it is one
+   */
+  constructor(
+    text: string | ((nameOf: NameOf) => string),
+    readonly field?: string,
+  ) {
     const naming = typeof text === 'string' ? () => text : text;
     super('OPTION_INVALID', naming(optionName));
     this.onPages = naming(({ label = '' }) => `“${label}”`);

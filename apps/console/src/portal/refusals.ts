@@ -20,7 +20,8 @@ export const REFUSALS = new RefusalsInterceptor((error) => {
   if (!(error instanceof PermanentError)) return error;
   const { code, message } = error;
   if (error instanceof OptionError) {
-    return new HttpProblem(400, error.onPages, { code: 'BAD_REQUEST' });
+    const { onPages, field } = error;
+    return new HttpProblem(400, onPages, { code: 'BAD_REQUEST', field });
   }
   const status = STATUS[code];
   return status === undefined ? error : new HttpProblem(status, message, { code });

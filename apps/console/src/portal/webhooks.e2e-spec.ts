@@ -129,10 +129,20 @@ describe('the webhooks of a partner', () => {
   });
 
   it.each([
+    [{ url: 'https://hooks.example/?key=1' }, 'url', /a query/],
+    [{ url: 7 }, 'url', /^“URL” must be a text/],
+    [{ topics: [] }, 'topics', /one topic at least/],
+    [{ topics: ['day.eaten'] }, 'topics', /^“Topics” has one that is not known/],
+  ])('refused for %j: the answer names the field', async (body, field, message) => {
+    const answer = await add(body);
+    expect(await answer.json()).toMatchObject({ field, message: expect.stringMatching(message) });
+  });
+
+  it.each([
     [{}, /^Give either “Event” or “From \(your time\)”\.$/],
     [{ event: 'msg_0', since: '2026-01-01' }, /^Give either “Event” or “From \(your time\)”\.$/],
-    [{ since: '2026-02-31' }, /^since must be a UTC time/],
-    [{ since: '2026-01-01T00:00' }, /^since must be a UTC time/],
+    [{ since: '2026-02-31' }, /^“From \(your time\)” must be a UTC time/],
+    [{ since: '2026-01-01T00:00' }, /^“From \(your time\)” must be a UTC time/],
     [{ event: 'm'.repeat(65) }, /too long/],
     [{ since: '2026-01-01T02:00:00+02:00', delivered: 'yes' }, /true or false/],
   ])('replay nothing by %j', async (body, message) => {

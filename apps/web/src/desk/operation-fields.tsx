@@ -2,11 +2,6 @@ import { Checkbox, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { ApiProblem } from '../api/api-problem';
 import { faultOf, type FormField, type FormValue, type FormValues } from './operation-form';
 
-/** A refusal of a request, with the label of the field that it names. */
-export function labelledRefusal(fields: readonly FormField[], error: unknown): unknown {
-  return fields.map((field) => refusalOf(field, error)).find((text) => text !== null) ?? error;
-}
-
 /** Whether a refusal names one of the fields, which then shows it. */
 export function isOfField(fields: readonly FormField[], error: unknown): boolean {
   const field = error instanceof ApiProblem ? error.field : undefined;
@@ -48,11 +43,8 @@ export function OperationFields({
   });
 }
 
-/** A refusal of the field, with its label in the place of its name, by which the message begins. */
-function refusalOf({ name, label }: FormField, error: unknown): string | null {
-  if (!(error instanceof ApiProblem) || error.field !== name) return null;
-  const { message } = error;
-  return message.startsWith(`${name} `) ? `${label}: ${message.slice(name.length + 1)}` : message;
+function refusalOf({ name }: FormField, error: unknown): string | null {
+  return error instanceof ApiProblem && error.field === name ? error.message : null;
 }
 
 interface OperationFieldProps {

@@ -209,8 +209,8 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
       ...(spec.isRight === undefined ? [] : [IsRight(spec.isRight, message)]),
       ...(spec.most === undefined || (spec.pattern ?? spec.isRight) !== undefined
         ? []
-        : [MaxLength(spec.most, { message: '$property is too long.' })]),
-      ...(spec.faultOf === undefined ? [] : [HasNoFault(spec.faultOf)]),
+        : [MaxLength(spec.most, { message: `${nameOf(spec)} is too long.` })]),
+      ...(spec.faultOf === undefined ? [] : [HasNoFault(spec.faultOf, nameOf(spec))]),
     ],
   }),
   secret: () => ({
@@ -254,8 +254,8 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
       },
     },
     rules: () => [
-      IsIn(spec.values, { each: true, message: '$property has one that is not known.' }),
-      ...listRules(spec.values.length),
+      IsIn(spec.values, { each: true, message: `${nameOf(spec)} has one that is not known.` }),
+      ...listRules(spec, spec.values.length),
     ],
   }),
   choice: ({ values }) => ({
@@ -286,7 +286,7 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
   list: (spec) => ({
     expected: 'a list',
     schema: { ...(spec.most !== undefined && { maxItems: spec.most }) },
-    rules: () => [...partsRules(spec, { each: true }), ...listRules(spec.most)],
+    rules: () => [...partsRules(spec, { each: true }), ...listRules(spec, spec.most)],
   }),
 };
 
@@ -312,7 +312,12 @@ export function schemaOf(spec: FieldSpec): Schema {
 
 function rulesOf(spec: FieldSpec): readonly PropertyDecorator[] {
   const { expected, rules } = kindOf(spec);
-  return rules(`$property must be ${expected}.`);
+  return rules(`${nameOf(spec)} must be ${expected}.`);
+}
+
+/** Names the field in refusals: by its label, if it has one. */
+function nameOf({ label }: FieldSpec): string {
+  return label === undefined ? '$property' : `“${label}”`;
 }
 
 function orNone(spec: NumberTextSpec): string {
@@ -323,26 +328,31 @@ function numberPattern(number: string, spec: NumberTextSpec): RegExp {
   return new RegExp(spec.orNone === true ? `^(?:${NONE}|${number})$` : `^${number}$`);
 }
 
-function listRules(most?: number): PropertyDecorator[] {
+function listRules(spec: FieldSpec, most?: number): PropertyDecorator[] {
   return [
-    ...(most === undefined ? [] : [ArrayMaxSize(most, { message: '$property has too many.' })]),
-    IsArray({ message: '$property must be a list.' }),
+    ...(most === undefined
+      ? []
+      : [ArrayMaxSize(most, { message: `${nameOf(spec)} has too many.` })]),
+    IsArray({ message: `${nameOf(spec)} must be a list.` }),
   ];
 }
 
 /** `ValidateNested` alone lets a list pass, also one without any object in it. */
 function partsRules(spec: PartsSpec, each?: { readonly each: true }): PropertyDecorator[] {
-  const options = { ...each, message: '$property is not valid.' };
+  const options = { ...each, message: `${nameOf(spec)} is not valid.` };
   return [ValidateNested(options), IsObject(options), Type(spec.of)];
 }
 
-function HasNoFault(faultOf: (text: string) => string | undefined): PropertyDecorator {
+function HasNoFault(
+  faultOf: (text: string) => string | undefined,
+  name: string,
+): PropertyDecorator {
   const faultIn = (value: unknown): string | undefined => faultOf(String(value));
   return ValidateBy({
     name: 'hasNoFault',
     validator: {
       validate: (value) => faultIn(value) === undefined,
-      defaultMessage: (args) => `$property ${faultIn(args?.value) ?? ''}.`,
+      defaultMessage: (args) => `${name} ${faultIn(args?.value) ?? ''}.`,
     },
   });
 }

@@ -378,7 +378,8 @@ function mergeTerms(
   const { url: text, allowPrivate: given } = change;
   const url = text === undefined ? before.url : usableUrl(text, given ?? allowPrivate);
   const topics = [...new Set(change.topics ?? before.topics)];
-  if (topics.length === 0) throw new OptionError('A webhook tells of one topic at least.');
+  if (topics.length === 0)
+    throw new OptionError('A webhook tells of one topic at least.', 'topics');
   return { url, topics };
 
   function usableUrl(wanted: string, isPrivateAllowed: boolean): string {
@@ -386,7 +387,7 @@ function mergeTerms(
     if (parsed.ok) return calledUrl(wanted);
     const isTaken = given !== undefined && parsePartnerUrl(wanted, { allowPrivate: true }).ok;
     const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
-    throw new OptionError(parsed.message + hint);
+    throw new OptionError(parsed.message + hint, 'url');
   }
 }
 

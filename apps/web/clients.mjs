@@ -6,7 +6,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const DOCUMENTS = ['redemption', 'console'];
-const OPERATIONS = '/api/operate/';
 
 for (const name of DOCUMENTS) {
   const source = new URL(`../../docs/wire/${name}-openapi.json`, import.meta.url);
@@ -21,12 +20,10 @@ for (const name of DOCUMENTS) {
 /** The schemas of all request bodies that have a field with a label (its `title`). */
 function formsOf({ paths, components }) {
   const schemaOf = ({ $ref }) => components.schemas[$ref.split('/').at(-1)];
-  const bodies = Object.entries(paths).flatMap(([path, methods]) =>
-    path.startsWith(OPERATIONS)
-      ? Object.values(methods).flatMap(
-          (one) => one.requestBody?.content['application/json'].schema ?? [],
-        )
-      : [],
+  const bodies = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(
+      (one) => one.requestBody?.content['application/json'].schema ?? [],
+    ),
   );
   const forms = bodies.map(({ $ref }) => {
     const { properties, required = [] } = schemaOf({ $ref });

@@ -98,7 +98,7 @@ it('a higher budget of a partner waits too, with its reason', async () => {
   await form.getByLabel('Tokens in a UTC day').fill('7000000');
   await first.press('Set', form);
   await form
-    .getByText(/Reason: must be given/)
+    .getByText(/“Reason” must be given/)
     .first()
     .waitFor();
   await form.getByRole('textbox', { name: 'Reason' }).fill(REASON);

@@ -68,7 +68,7 @@ it('for whom an invitation is may be 200 characters of any size, and no more', a
   expect(await invite.isDisabled()).toBe(true);
   await note.fill('a\u202eb');
   await invite.click();
-  await dialog.getByText(/^Whom it is for: must be 1 to 200 characters/).waitFor();
+  await dialog.getByText(/^“Whom it is for” must be 1 to 200 characters/).waitFor();
   await note.fill('🎲'.repeat(200));
   await invite.click();
   await dialog.getByLabel('The link', { exact: true }).waitFor();

@@ -286,7 +286,7 @@ it('what a form is refused for is said at the field, in the words of the form', 
   const dialog = visit.dialog('Terms and callback');
   await dialog.getByLabel('USD per point').fill('cheap');
   await visit.press('Set', dialog);
-  await dialog.getByRole('alert').getByText('USD per point: must be a decimal').waitFor();
+  await dialog.getByRole('alert').getByText('“USD per point” must be a decimal').waitFor();
   expect(
     await dialog.getByRole('textbox', { name: 'USD per point' }).getAttribute('aria-invalid'),
   ).toBe('true');

@@ -156,14 +156,17 @@ it('is changed and paused, and its secret replaced', async () => {
   await visit.press('Add a webhook');
   const form = dialog('Add a webhook');
   await form.getByRole('textbox', { name: 'URL' }).fill(url());
-  await visit.press('Add a webhook', form);
-  await form.getByText('Choose one topic at least.').waitFor();
+  const add = form.getByRole('button', { name: 'Add a webhook' });
+  expect(await add.isDisabled()).toBe(true);
   await form.getByLabel('redemption.*').check();
   expect(await visit.findings()).toEqual([]);
-  await form.getByRole('textbox', { name: 'URL' }).fill('https://user:word@hooks.example/');
+  const address = form.getByRole('textbox', { name: 'URL' });
+  await address.fill('https://user:word@hooks.example/');
   await visit.press('Add a webhook', form);
-  await form.getByRole('alert').waitFor();
-  await form.getByRole('textbox', { name: 'URL' }).fill(url());
+  await form.locator('[aria-invalid=true]').waitFor();
+  expect(await address.getAttribute('aria-invalid')).toBe('true');
+  expect(await form.getByRole('alert').count()).toBe(0);
+  await address.fill(url());
   await visit.press('Add a webhook', form);
   await visit.press('I have stored it');
 

@@ -116,7 +116,7 @@ describe('a partner', () => {
           success: false,
           code: 'BAD_REQUEST',
           field: 'name',
-          message: expect.stringMatching(/^name must /),
+          message: expect.stringMatching(/^“Name” must /),
         },
       ]);
     }
@@ -206,6 +206,24 @@ describe('a partner', () => {
     expect(await refused({ callback: { capabilities: ['magic'] } })).toBe('400 BAD_REQUEST');
     expect(await refused({ callback: { secret: 'two\nlines' } })).toBe('400 BAD_REQUEST');
     expect(await refused({ rate: 0 })).toBe('400 BAD_REQUEST');
+  });
+
+  it.each<[object, string, RegExp]>([
+    [{ rate: 0 }, 'rate', /^“Requests per second” must be a whole number/],
+    [{ callback: { usdPerPoint: 'cheap' } }, 'usdPerPoint', /^“USD per point” must be a decimal/],
+    [{ callback: { capabilities: ['magic'] } }, 'capabilities', /^“Proven capabilities” has one/],
+    [{ callback: { url: 'http://10.0.0.1' } }, 'url', /does not begin with https:/],
+    [{ callback: { bonusFrom: 'none', bonusRate: '1' } }, 'bonusRate', /takes no “Bonus rate”/],
+    [{ callback: { minPoints: '2', maxPoints: '1' } }, 'minPoints', /more than the most/],
+  ])('is not set to %j: the answer names the field', async (change, field, message) => {
+    const callback = { url: 'https://game.example', key: 'k', secret: 's', usdPerPoint: '1' };
+    const name = `Named ${randomUUID().slice(0, 8)}`;
+    const { partnerId } = await bodyOf<IssuedBody>(create(admin, name, { callback }));
+    const answer = await admin.post(`${PARTNERS}/${partnerId}/settings`, change);
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({ field, message: expect.stringMatching(message) }),
+    ]);
   });
 
   it('has its credentials replaced with an overlap; the last one ends only by force', async () => {

@@ -195,7 +195,8 @@ function optionsOf(type: FieldsClass): Option[] {
     }
     const commas = 'isSome' in spec ? ', separated by commas' : '';
     const words = 'values' in spec ? `${commas}: ${spec.values.join(', ')}` : '';
-    const made = option(flags, `${help}${words}`, parserOf(type, name, spec));
+    const form = spec.type === 'moment' ? `: ${expectedOf(spec)}` : '';
+    const made = option(flags, `${help}${words}${form}`, parserOf(type, name, spec));
     if (spec.type === 'whole' && spec.default !== undefined) return [made.default(spec.default)];
     return [made.makeOptionMandatory(spec.required === true)];
   });

@@ -6,6 +6,7 @@ import { applyDecorators, type INestApplication, type Type } from '@nestjs/commo
 import {
   ApiOperation,
   ApiProperty,
+  ApiPropertyOptional,
   ApiResponse,
   ApiSchema,
   DocumentBuilder,
@@ -43,10 +44,7 @@ export function describeApi(app: INestApplication, api: ApiDescription): OpenApi
   return JSON.parse(JSON.stringify(document)) as OpenApi;
 }
 
-@ApiSchema({
-  name: 'Error',
-  description: 'May have `field` as well: which part of the request is wrong.',
-})
+@ApiSchema({ name: 'Error' })
 export class ErrorBody {
   @ApiProperty({ const: false } as object)
   readonly success!: false;
@@ -56,6 +54,9 @@ export class ErrorBody {
 
   @ApiProperty({ type: 'string', description: 'For people; its wording may change.' })
   readonly message!: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'The part of the request that is wrong.' })
+  readonly field?: string;
 }
 
 const REQUEST_ID = {

@@ -102,21 +102,21 @@ describe('a refusal that names fields', () => {
     [
       {},
       'A callback needs --callback-url, --callback-key, --callback-secret and --usd-per-point the first time.',
-      'A callback needs Callback URL, Callback key, Callback secret and USD per point the first time.',
+      'A callback needs “Callback URL”, “Callback key”, “Callback secret” and “USD per point” the first time.',
     ],
     [
       { ...whole, bonusRate: '0.1' },
       'A bonus needs both --bonus-from and --bonus-rate.',
-      'A bonus needs both Bonus from points and Bonus rate.',
+      'A bonus needs both “Bonus from points” and “Bonus rate”.',
     ],
     [
       { ...whole, bonusFrom: 'none', bonusRate: '0.1' },
       '--bonus-from none takes no --bonus-rate.',
-      'Bonus from points none takes no Bonus rate.',
+      '“Bonus from points” none takes no “Bonus rate”.',
     ],
   ])('%j', (change, ofCommand, ofPage) => {
     const error = refusalOf(change);
     expect(error.message).toBe(ofCommand);
-    expect(error.naming(({ label = '' }) => label)).toBe(ofPage);
+    expect(error.onPages).toBe(ofPage);
   });
 });

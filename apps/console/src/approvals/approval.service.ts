@@ -17,6 +17,7 @@ import {
   PermanentError,
   RetryableError,
 } from '#libs/domain';
+import { REASON } from '#libs/operations';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleOperator } from '../auth/audience.js';
@@ -121,10 +122,8 @@ export class ApprovalService {
     }
     const { reason } = wanted;
     if (reason === undefined) {
-      throw HttpProblem.badRequest(
-        'reason',
-        'reason must be given: the second operator decides by it.',
-      );
+      const message = `“${REASON.label}” must be given: the second operator decides by it.`;
+      throw HttpProblem.badRequest('reason', message);
     }
     if (Buffer.byteLength(JSON.stringify(wanted.arguments)) > LONGEST_ARGUMENTS) {
       throw new HttpProblem(400, 'This is too much for one request: ask for it in parts.');

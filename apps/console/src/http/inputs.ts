@@ -14,11 +14,12 @@ import {
   Max,
   MaxLength,
   Min,
+  ValidateBy,
   ValidateNested,
 } from 'class-validator';
 import { Field } from '#libs/openapi';
+import { isMoment } from '#libs/operations';
 import { MayBeAbsent } from '#libs/service';
-import { IsMoment } from './moment.js';
 
 export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
@@ -68,7 +69,13 @@ export function Flag(description?: string): PropertyDecorator {
 export function Moment(description?: string): PropertyDecorator {
   return applyDecorators(
     text({ ...Field.TIME, ...(description !== undefined && { description }) }),
-    IsMoment(),
+    ValidateBy({
+      name: 'isMoment',
+      validator: {
+        validate: isMoment,
+        defaultMessage: () => '$property must be a moment such as 2026-11-23T12:00:00Z.',
+      },
+    }),
   );
 }
 

@@ -55,10 +55,12 @@ function refusalProblem(error: unknown): unknown {
   const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
   if (status === undefined) return error;
   const code = TOLD_AS[error.code] ?? error.code;
-  return new HttpProblem(status, MESSAGE[error.code] ?? messageOf(error), { code, cause: error });
+  const field = error instanceof OptionError ? error.field : undefined;
+  const message = MESSAGE[error.code] ?? messageOf(error);
+  return new HttpProblem(status, message, { code, field, cause: error });
 }
 
 function messageOf(error: LowmarkError): string {
-  if (error instanceof OptionError) return error.naming(({ label = '' }) => `“${label}”`);
-  return error instanceof RefusedOperationError ? error.onPages : error.message;
+  const hasOther = error instanceof OptionError || error instanceof RefusedOperationError;
+  return hasOther ? error.onPages : error.message;
 }

@@ -19,7 +19,10 @@ const STATUS: Readonly<Record<string, number>> = {
 export const REFUSALS = new RefusalsInterceptor((error) => {
   if (!(error instanceof PermanentError)) return error;
   const { code, message } = error;
-  if (error instanceof OptionError) return new HttpProblem(400, message, { code: 'BAD_REQUEST' });
+  if (error instanceof OptionError) {
+    const { onPages, field } = error;
+    return new HttpProblem(400, onPages, { code: 'BAD_REQUEST', field });
+  }
   const status = STATUS[code];
   return status === undefined ? error : new HttpProblem(status, message, { code });
 });

@@ -24,7 +24,6 @@ import {
   TestWebhook,
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
-import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { MemberLimit } from '../auth/member-limits.js';
 import { ConsoleSettings } from '../console.env.js';
@@ -35,7 +34,6 @@ import { REFUSALS } from './refusals.js';
 import {
   MadeWebhookBody,
   PauseDto,
-  ReplayDto,
   ReplayedBody,
   RotatedWebhookBody,
   TestBody,
@@ -46,7 +44,7 @@ const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
 const ID = { name: 'id', schema: Field.UUID };
 
-for (const type of [AddWebhook, SetWebhook, RotateWebhook]) describeFields(type);
+for (const type of [AddWebhook, SetWebhook, RotateWebhook, ReplayWebhook]) describeFields(type);
 
 @Controller('api/partner/webhooks')
 @ForPartners()
@@ -171,14 +169,10 @@ export class WebhooksController {
   @Fails(404, MISSING, 'WEBHOOK_MISSING', 'WEBHOOK_EVENT_MISSING')
   async replay(
     @Param('id') webhook: string,
-    @Body() { event, since, delivered }: ReplayDto,
+    @Body() replay: ReplayWebhook,
     @CurrentMember() member: ConsoleMember,
   ): Promise<ReplayedBody> {
-    if ((event === undefined) === (since === undefined)) {
-      throw new HttpProblem(400, 'Give either event or since.', { code: 'BAD_REQUEST' });
-    }
-    const replay = prepared(ReplayWebhook, { webhook, event, since, delivered });
-    return { events: await this.perform(member, replay) };
+    return { events: await this.perform(member, Object.assign(replay, { webhook })) };
   }
 
   @Post(':id/remove')

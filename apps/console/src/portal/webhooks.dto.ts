@@ -1,29 +1,13 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { IsBoolean } from 'class-validator';
 import { WEBHOOK_TOPICS } from '#libs/domain';
 import { Field } from '#libs/openapi';
-import { MayBeAbsent } from '#libs/service';
-import * as Input from '../http/inputs.js';
 
 @ApiSchema({ name: 'WebhookPause' })
 export class PauseDto {
   @Field.Flag()
   @IsBoolean()
   readonly paused!: boolean;
-}
-
-@ApiSchema({ name: 'WebhookReplay' })
-export class ReplayDto {
-  @Input.Optional()
-  @Input.TextUpTo(64, { description: 'One event: its id, `msg_…`.' })
-  readonly event?: string;
-
-  @Input.Optional() @Input.Moment('All that came about then or later.') readonly since?: string;
-
-  @ApiPropertyOptional({ type: 'boolean', description: 'Also those that were delivered.' })
-  @MayBeAbsent()
-  @IsBoolean()
-  readonly delivered?: boolean;
 }
 
 @ApiSchema({ name: 'Webhook' })

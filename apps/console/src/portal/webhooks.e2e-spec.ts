@@ -128,6 +128,34 @@ describe('the webhooks of a partner', () => {
     expect(await listed()).toEqual([]);
   });
 
+  it.each([
+    [{ url: 'https://hooks.example/?key=1' }, 'url', /a query/],
+    [{ url: 7 }, 'url', /^“URL” must be a text/],
+    [{ topics: [] }, 'topics', /one topic at least/],
+    [{ topics: ['day.eaten'] }, 'topics', /^“Topics” has one that is not known/],
+  ])('refused for %j: the answer names the field', async (body, field, message) => {
+    const answer = await add(body);
+    expect(await answer.json()).toMatchObject({ field, message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    [{}, /^Give either “Event” or “From \(your time\)”\.$/],
+    [{ event: 'msg_0', since: '2026-01-01' }, /^Give either “Event” or “From \(your time\)”\.$/],
+    [{ since: '2026-02-31' }, /^“From \(your time\)” must be a UTC time/],
+    [{ since: '2026-01-01T00:00' }, /^“From \(your time\)” must be a UTC time/],
+    [{ event: 'm'.repeat(65) }, /too long/],
+    [{ since: '2026-01-01T02:00:00+02:00', delivered: 'yes' }, /true or false/],
+  ])('replay nothing by %j', async (body, message) => {
+    const { id } = await json<Made>(add());
+    const answer = await ann.post(`${PATH}/${id}/replay`, body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringMatching(message),
+    });
+    await json(ann.post(`${PATH}/${id}/remove`));
+  });
+
   it('are added within five minutes of a sign-in', async () => {
     bench.clock.advance(6 * 60_000);
     expect(await refusalOf(add())).toBe('401 FRESH_SIGN_IN_NEEDED');

@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { refresh } from '../api/query-client';
 import { ConfirmDialog } from '../desk/confirm-dialog';
-import { isOfField, OperationFields } from './operation-fields';
-import { changesOf, type FormField, initialValues, isReady } from './operation-form';
+import { isOfField, OperationFields } from '../desk/operation-fields';
+import { changesOf, type FormField, initialValues, isReady } from '../desk/operation-form';
 
 interface OperationDialogProps<Result> {
   readonly title: string;

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 
 export type Standing = ConsoleBody<'OwnStanding'>;
+export type Webhook = ConsoleBody<'Webhook'>;
 export type Credential = ConsoleBody<'OwnCredential'>;
 
 export const STANDING_KEY = ['partner', 'standing'];

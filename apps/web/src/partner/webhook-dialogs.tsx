@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { consoleApi, dataOf } from '../api/console-client';
+import { forms } from '../api/console-forms.generated';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { RotationDialog, SecretDialog } from './secret-dialogs';
-import { type Webhook } from './webhook-form';
+import { type Webhook } from './queries';
 import { webhookTexts as words } from './webhook-texts';
 
 /** A new secret; the previous one also signs until `goodUntil`. */
@@ -59,7 +60,7 @@ export function WebhookRotation({ webhook: { id }, ...dialog }: RotationProps) {
       {...dialog}
       title={words.rotate}
       consequence={words.rotating}
-      overlapLabel={words.overlap}
+      overlapLabel={forms.RotateWebhook.properties.overlapHours.title}
       rotate={(overlapHours) => {
         const params = { path: { id } };
         const body = { overlapHours };

@@ -1,12 +1,17 @@
-import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
+import { forms } from '../api/console-forms.generated';
+import { isOfField, OperationFields } from '../desk/operation-fields';
+import { changesOf, fieldsOf, initialValues, isReady } from '../desk/operation-form';
 import { Problem } from '../shared/loaded';
 import { texts } from './texts';
-import { formOf, TOPICS, type Webhook, type WebhookForm, wishOf } from './webhook-form';
+import { type Webhook } from './queries';
 import { webhookTexts as words } from './webhook-texts';
+
+const FIELDS = fieldsOf(forms.AddWebhook);
 
 interface WebhookDialogProps {
   /** The webhook to change; absent to add one. */
@@ -17,14 +22,10 @@ interface WebhookDialogProps {
 }
 
 export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps) {
-  const [form, setForm] = useState(() => formOf(webhook));
-  const [fault, setFault] = useState<string>();
-  const put = (change: Partial<WebhookForm>) => {
-    setForm({ ...form, ...change });
-    setFault(undefined);
-  };
+  const [before] = useState(() => initialValues(FIELDS, { ...webhook }));
+  const [values, setValues] = useState(before);
   const save = useMutation({
-    mutationFn: (body: ConsoleBody<'AddWebhook'>) => saved(webhook, body),
+    mutationFn: () => saved(webhook, changesOf(FIELDS, before, values)),
     // Keeps the secret in the page only, and out of the query cache.
     gcTime: 0,
     onSuccess: onSaved,
@@ -35,30 +36,23 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const wish = wishOf(form);
-          if ('fault' in wish) setFault(wish.fault);
-          else save.mutate(wish.body);
+          save.mutate();
         }}
       >
         <Stack>
-          <TextInput
-            label={words.url}
-            description={words.urlHint}
-            placeholder="https://…"
-            required
-            data-autofocus
-            maxLength={2000}
-            value={form.url}
-            onChange={({ currentTarget: { value } }) => put({ url: value })}
+          <OperationFields
+            fields={FIELDS}
+            values={values}
+            onChange={setValues}
+            error={save.error}
+            placeholders={{ url: 'https://…' }}
           />
-          <Topics form={form} put={put} />
-          {fault !== undefined && <Problem problem={fault} />}
-          {fault === undefined && save.isError && <Problem problem={save.error} />}
+          {save.isError && !isOfField(FIELDS, save.error) && <Problem problem={save.error} />}
           <Group justify="end">
             <Button variant="default" onClick={onClose}>
               {texts.common.cancel}
             </Button>
-            <Button type="submit" loading={save.isPending}>
+            <Button type="submit" loading={save.isPending} disabled={!isReady(FIELDS, values)}>
               {webhook === undefined ? words.add : words.save}
             </Button>
           </Group>
@@ -70,31 +64,13 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
 
 async function saved(
   webhook: Webhook | undefined,
-  body: ConsoleBody<'AddWebhook'>,
+  change: ConsoleBody<'SetWebhook'>,
 ): Promise<ConsoleBody<'MadeWebhook'> | undefined> {
-  if (webhook === undefined) return dataOf(consoleApi.POST('/api/partner/webhooks', { body }));
+  if (webhook === undefined) {
+    const body = change as ConsoleBody<'AddWebhook'>;
+    return dataOf(consoleApi.POST('/api/partner/webhooks', { body }));
+  }
   const path = { id: webhook.id };
-  await consoleApi.POST('/api/partner/webhooks/{id}/set', { params: { path }, body });
+  await consoleApi.POST('/api/partner/webhooks/{id}/set', { params: { path }, body: change });
   return undefined;
-}
-
-interface FieldsProps {
-  readonly form: WebhookForm;
-  readonly put: (change: Partial<WebhookForm>) => void;
-}
-
-function Topics({ form, put }: FieldsProps) {
-  return (
-    <Checkbox.Group
-      label={words.topics}
-      value={[...form.topics]}
-      onChange={(chosen) => put({ topics: TOPICS.filter((topic) => chosen.includes(topic)) })}
-    >
-      <Stack gap="xs" mt="xs">
-        {TOPICS.map((topic) => (
-          <Checkbox key={topic} value={topic} label={topic} description={words.topicHints[topic]} />
-        ))}
-      </Stack>
-    </Checkbox.Group>
-  );
 }

@@ -11,9 +11,8 @@ import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { showColumn, useChoice } from './filters';
 import { texts } from './texts';
-import { useWebhooks, WEBHOOKS_KEY } from './queries';
+import { useWebhooks, type Webhook, WEBHOOKS_KEY } from './queries';
 import { WebhookEvent } from './webhook-event';
-import { type Webhook } from './webhook-form';
 import { WebhookReplay } from './webhook-replay';
 import { webhookTexts as words } from './webhook-texts';
 

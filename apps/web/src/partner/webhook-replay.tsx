@@ -1,11 +1,19 @@
-import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, dataOf } from '../api/console-client';
+import { forms } from '../api/console-forms.generated';
 import { ConfirmDialog } from '../desk/confirm-dialog';
+import { isOfField, OperationFields } from '../desk/operation-fields';
+import { changesOf, fieldsOf, initialValues, isReady } from '../desk/operation-form';
 import { texts } from './texts';
 import { webhookTexts as words } from './webhook-texts';
+
+/** One event is sent again where it is shown. */
+const FIELDS = fieldsOf(forms.ReplayWebhook)
+  .filter(({ name }) => name !== 'event')
+  .map((field) => ({ ...field, isRequired: true }));
 
 interface WebhookReplayProps {
   readonly webhook: string;
@@ -14,11 +22,10 @@ interface WebhookReplayProps {
 }
 
 export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayProps) {
-  const [since, setSince] = useState('');
-  const [delivered, setDelivered] = useState(false);
+  const [values, setValues] = useState(() => initialValues(FIELDS));
   const replay = useMutation({
     mutationFn: () => {
-      const body = { since: new Date(since).toISOString(), delivered };
+      const body = changesOf(FIELDS, {}, values);
       const params = { path: { id: webhook } };
       return dataOf(consoleApi.POST('/api/partner/webhooks/{id}/replay', { params, body }));
     },
@@ -34,25 +41,16 @@ export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayPro
       </Dialog>
     );
   }
+  const { error, isPending, mutate } = replay;
   return (
     <ConfirmDialog
       title={words.replayAll}
       consequence={words.replayingAll}
-      isReady={since !== ''}
-      action={replay}
+      isReady={isReady(FIELDS, values)}
+      action={{ error: isOfField(FIELDS, error) ? null : error, isPending, mutate }}
       onClose={onClose}
     >
-      <TextInput
-        type="datetime-local"
-        label={texts.common.since}
-        value={since}
-        onChange={({ currentTarget: { value } }) => setSince(value)}
-      />
-      <Checkbox
-        label={words.alsoDelivered}
-        checked={delivered}
-        onChange={({ currentTarget: { checked } }) => setDelivered(checked)}
-      />
+      <OperationFields fields={FIELDS} values={values} onChange={setValues} error={error} />
     </ConfirmDialog>
   );
 }

@@ -1,13 +1,5 @@
 export const webhookTexts = {
   empty: 'No webhooks yet. Add one, and we tell you of sealed days and redemptions.',
-  url: 'URL',
-  urlHint: 'https, at a public address, without a query',
-  topics: 'Topics',
-  topicHints: {
-    'day.sealed': 'the root of a day that is final, and each revision of one',
-    'redemption.*': 'each change of the status of a redemption',
-    'answers.corrected': 'answers to you that were signed with a wrong figure',
-  },
   works: 'Works',
   failing: 'Deliveries fail',
   paused: 'Paused',
@@ -25,7 +17,6 @@ export const webhookTexts = {
   rotate: 'Replace the secret',
   rotating:
     'A new secret is made and shown once. Until the time that you choose is over, each event is signed with both.',
-  overlap: 'How long the old one still signs',
   test: 'Send a test event',
   testing: (url: string) =>
     `An event of the type webhook.test is sent to ${url}. It tells nothing. The log says what becomes of it.`,
@@ -69,5 +60,4 @@ export const webhookTexts = {
   replayAll: 'Send events again',
   replayingAll:
     'All events since the time that you choose are sent again, in their order, before what is new: those that were given up, and on demand the delivered ones too. What waits is tried at once.',
-  alsoDelivered: 'Also those that were delivered',
 };

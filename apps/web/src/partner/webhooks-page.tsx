@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
+import { forms } from '../api/console-forms.generated';
 import { refresh } from '../api/query-client';
 import { PageLink } from '../shared/page-link';
 import { PageTitle } from '../desk/page-title';
@@ -8,16 +9,17 @@ import { Empty, Loaded, Skeletons } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { texts } from './texts';
-import { useWebhooks, WEBHOOKS_KEY } from './queries';
+import { useWebhooks, type Webhook, WEBHOOKS_KEY } from './queries';
 import {
   type MadeSecret,
   WebhookConfirmation,
   WebhookRotation,
   WebhookSecret,
 } from './webhook-dialogs';
-import { type Webhook } from './webhook-form';
 import { WebhookDialog } from './webhook-form-dialog';
 import { webhookTexts as words } from './webhook-texts';
+
+const labels = forms.AddWebhook.properties;
 
 type ActionName = 'change' | 'pause' | 'rotate' | 'test' | 'remove';
 interface Action {
@@ -85,7 +87,7 @@ function Webhooks({ webhooks, onChoose }: WebhooksProps) {
       rowKey={({ id }) => id}
       columns={[
         {
-          header: words.url,
+          header: labels.url.title,
           cell: ({ id, url }) => (
             <PageLink
               to="/partner/webhooks/$webhook"
@@ -96,7 +98,7 @@ function Webhooks({ webhooks, onChoose }: WebhooksProps) {
             </PageLink>
           ),
         },
-        { header: words.topics, cell: ({ topics }) => topics.join(', ') },
+        { header: labels.topics.title, cell: ({ topics }) => topics.join(', ') },
         { header: texts.common.status, cell: (one) => <Standing webhook={one} /> },
         {
           header: words.delivered,

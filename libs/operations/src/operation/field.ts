@@ -20,6 +20,7 @@ import {
   ValidateNested,
   validateSync,
 } from 'class-validator';
+import { isMoment } from '../text/is-moment.js';
 
 interface CommonSpec {
   /** What the field means, as the help of an option begins: in lower case, without a full stop. */
@@ -81,6 +82,8 @@ interface WordsSpec<Type> extends CommonSpec {
   /** `words`: a list; `choice`: one of them. */
   readonly type: Type;
   readonly values: readonly string[];
+  /** What each value means, for forms. */
+  readonly meanings?: Readonly<Record<string, string>>;
   /** Of a list: not empty, and given with commas. */
   readonly isSome?: true;
 }
@@ -93,7 +96,7 @@ interface PartsSpec<Type = 'group' | 'list'> extends CommonSpec {
 }
 
 interface PlainSpec<Type> extends CommonSpec {
-  /** `secret` is never shown, and stored sealed. */
+  /** `secret` is never shown, and stored sealed; `moment` is a time of RFC 3339, or a date: the beginning of that UTC day. */
   readonly type: Type;
   /** Of a secret: the value only names its owner, so the command takes it as an argument without a warning. */
   readonly isName?: true;
@@ -111,6 +114,7 @@ export type FieldSpec =
   | PartsSpec<'list'>
   | PlainSpec<'secret'>
   | PlainSpec<'uuid'>
+  | PlainSpec<'moment'>
   | PlainSpec<'wallet'>;
 
 /** A class whose fields are decorated. */
@@ -205,8 +209,8 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
       ...(spec.isRight === undefined ? [] : [IsRight(spec.isRight, message)]),
       ...(spec.most === undefined || (spec.pattern ?? spec.isRight) !== undefined
         ? []
-        : [MaxLength(spec.most, { message: '$property is too long.' })]),
-      ...(spec.faultOf === undefined ? [] : [HasNoFault(spec.faultOf)]),
+        : [MaxLength(spec.most, { message: `${nameOf(spec)} is too long.` })]),
+      ...(spec.faultOf === undefined ? [] : [HasNoFault(spec.faultOf, nameOf(spec))]),
     ],
   }),
   secret: () => ({
@@ -242,10 +246,16 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
   }),
   words: (spec) => ({
     expected: `${spec.isSome === true ? 'some' : `${NONE} or one`} of ${spec.values.join(', ')}`,
-    schema: { type: 'array', items: { type: 'string', enum: [...spec.values] } },
+    schema: {
+      type: 'array',
+      items: {
+        ...{ type: 'string', enum: [...spec.values] },
+        ...(spec.meanings !== undefined && { 'x-enumDescriptions': spec.meanings }),
+      },
+    },
     rules: () => [
-      IsIn(spec.values, { each: true, message: '$property has one that is not known.' }),
-      ...listRules(spec.values.length),
+      IsIn(spec.values, { each: true, message: `${nameOf(spec)} has one that is not known.` }),
+      ...listRules(spec, spec.values.length),
     ],
   }),
   choice: ({ values }) => ({
@@ -257,6 +267,11 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
     expected: 'a UUID',
     schema: { type: 'string', format: 'uuid' },
     rules: (message) => [Matches(UUID, { message })],
+  }),
+  moment: () => ({
+    expected: 'a UTC time such as 2026-11-21 or 2026-11-21T10:00:00Z',
+    schema: { type: 'string', format: 'date-time' },
+    rules: (message) => [IsRight(isMoment, message)],
   }),
   wallet: () => ({
     expected: '0x and 40 hex digits',
@@ -271,7 +286,7 @@ const KINDS: { readonly [Type in FieldSpec['type']]: KindOf<Type> } = {
   list: (spec) => ({
     expected: 'a list',
     schema: { ...(spec.most !== undefined && { maxItems: spec.most }) },
-    rules: () => [...partsRules(spec, { each: true }), ...listRules(spec.most)],
+    rules: () => [...partsRules(spec, { each: true }), ...listRules(spec, spec.most)],
   }),
 };
 
@@ -297,7 +312,12 @@ export function schemaOf(spec: FieldSpec): Schema {
 
 function rulesOf(spec: FieldSpec): readonly PropertyDecorator[] {
   const { expected, rules } = kindOf(spec);
-  return rules(`$property must be ${expected}.`);
+  return rules(`${nameOf(spec)} must be ${expected}.`);
+}
+
+/** Names the field in refusals: by its label, if it has one. */
+function nameOf({ label }: FieldSpec): string {
+  return label === undefined ? '$property' : `“${label}”`;
 }
 
 function orNone(spec: NumberTextSpec): string {
@@ -308,26 +328,31 @@ function numberPattern(number: string, spec: NumberTextSpec): RegExp {
   return new RegExp(spec.orNone === true ? `^(?:${NONE}|${number})$` : `^${number}$`);
 }
 
-function listRules(most?: number): PropertyDecorator[] {
+function listRules(spec: FieldSpec, most?: number): PropertyDecorator[] {
   return [
-    ...(most === undefined ? [] : [ArrayMaxSize(most, { message: '$property has too many.' })]),
-    IsArray({ message: '$property must be a list.' }),
+    ...(most === undefined
+      ? []
+      : [ArrayMaxSize(most, { message: `${nameOf(spec)} has too many.` })]),
+    IsArray({ message: `${nameOf(spec)} must be a list.` }),
   ];
 }
 
 /** `ValidateNested` alone lets a list pass, also one without any object in it. */
 function partsRules(spec: PartsSpec, each?: { readonly each: true }): PropertyDecorator[] {
-  const options = { ...each, message: '$property is not valid.' };
+  const options = { ...each, message: `${nameOf(spec)} is not valid.` };
   return [ValidateNested(options), IsObject(options), Type(spec.of)];
 }
 
-function HasNoFault(faultOf: (text: string) => string | undefined): PropertyDecorator {
+function HasNoFault(
+  faultOf: (text: string) => string | undefined,
+  name: string,
+): PropertyDecorator {
   const faultIn = (value: unknown): string | undefined => faultOf(String(value));
   return ValidateBy({
     name: 'hasNoFault',
     validator: {
       validate: (value) => faultIn(value) === undefined,
-      defaultMessage: (args) => `$property ${faultIn(args?.value) ?? ''}.`,
+      defaultMessage: (args) => `${name} ${faultIn(args?.value) ?? ''}.`,
     },
   });
 }

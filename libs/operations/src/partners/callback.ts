@@ -218,9 +218,10 @@ function usableUrl(text: string, { allowPrivate = false }: CallbackValues): stri
   const parsed = parsePartnerUrl(text, { allowPrivate });
   const message = parsed.ok ? '' : parsed.message;
   // The hint appears only if the flag would make the URL acceptable.
-  if (allowPrivate || calledUrl(text, true) === undefined) throw new OptionError(message);
+  if (allowPrivate || calledUrl(text, true) === undefined) throw new OptionError(message, 'url');
   throw new OptionError(
     (nameOf) => `${message} For development only, ${nameOf(ALLOW_PRIVATE)} takes it.`,
+    'url',
   );
 }
 
@@ -242,6 +243,7 @@ function bonusOf(
     if (bonusRate === undefined) return undefined;
     throw new OptionError(
       (nameOf) => `${nameOf(BONUS_FROM)} ${NONE} takes no ${nameOf(BONUS_RATE)}.`,
+      'bonusRate',
     );
   }
   const fromPoints = pointsAfter(before?.bonus?.fromPoints, bonusFrom);
@@ -261,6 +263,7 @@ function limitsOf(before: PartnerCallback | undefined, change: CallbackValues) {
   if (minPoints !== undefined && maxPoints !== undefined && minPoints > maxPoints) {
     throw new OptionError(
       `The fewest points (${minPoints.toString()}) would be more than the most (${maxPoints.toString()}).`,
+      'minPoints',
     );
   }
   return { minPoints, maxPoints };

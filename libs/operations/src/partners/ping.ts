@@ -76,7 +76,8 @@ export class PingPartner extends OnPartner<PingReport> {
     partnerId: PartnerId,
   ): Promise<Pinged> {
     const address = parseAddress(this.address);
-    if (address === undefined) throw new OptionError('The address must be 0x and 40 hex digits.');
+    if (address === undefined)
+      throw new OptionError('The address must be 0x and 40 hex digits.', 'address');
     const callback = await new CallbackStore(database).find(partnerId);
     if (callback === undefined) throw new PartnerMissingError();
     const { url: baseUrl, key: apiKey, secretCiphertext, partnerName } = callback;

@@ -22,13 +22,14 @@ import {
 import { parsePartnerUrl } from '#libs/partner-client';
 import { mintWebhookSecret, webhookSealContext } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
-import { Field, type FieldSpec } from '../operation/field.js';
+import { Field, fieldOf, type FieldSpec } from '../operation/field.js';
 import { OnPartner } from '../operation/on-partner.js';
 import { type OperationContext } from '../operation/operation.js';
 import { LONGEST_OVERLAP_HOURS } from '../partners/credentials.js';
 
 const TO_URL = {
   type: 'text',
+  label: 'URL',
   help: 'where to: https://…, public, without a query',
   option: '--url <url>',
   most: 2000,
@@ -36,9 +37,15 @@ const TO_URL = {
 
 const TOPICS = {
   type: 'words',
-  help: 'what the partner is told of',
+  label: 'Topics',
+  help: 'what is told there',
   option: '--topics <list>',
   values: WEBHOOK_TOPICS,
+  meanings: {
+    'day.sealed': 'the root of a day that is final, and each revision of one',
+    'redemption.*': 'each change of the status of a redemption',
+    'answers.corrected': 'answers to the partner that were signed with a wrong figure',
+  } satisfies Record<WebhookTopic, string>,
   isSome: true,
 } as const satisfies FieldSpec;
 
@@ -203,6 +210,7 @@ export class RotateWebhook extends OnWebhook<RotatedWebhook> {
 
   @Field({
     type: 'whole',
+    label: 'How long the old one still signs',
     help: 'for how long',
     option: '--overlap <hours>',
     ...{ min: 0, max: LONGEST_OVERLAP_HOURS, default: 24, required: true },
@@ -287,6 +295,7 @@ export class ReplayWebhook extends OnWebhook<number> {
 
   @Field({
     type: 'text',
+    label: 'Event',
     help: 'the id of one event, as `webhook-id` or the log has it, with or without msg_',
     option: '--event <id>',
     most: 64,
@@ -294,17 +303,17 @@ export class ReplayWebhook extends OnWebhook<number> {
   readonly event?: string | undefined;
 
   @Field({
-    type: 'text',
-    help: 'all events that came about then or later and were given up; UTC, 2026-11-21 or 2026-11-21T10:00:00Z',
+    type: 'moment',
+    label: 'From (your time)',
+    help: 'all events that came about then or later and were given up',
     option: '--since <time>',
-    expected: 'a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z',
-    isRight: isUtcTime,
   })
   readonly since?: string | undefined;
 
   @Field({
     type: 'flag',
-    help: 'with --since: also those that were delivered',
+    label: 'Also those that were delivered',
+    help: 'with a time: also those that were delivered',
     option: '--delivered',
   })
   readonly delivered?: boolean | undefined;
@@ -316,7 +325,7 @@ export class ReplayWebhook extends OnWebhook<number> {
   /** @throws OptionError, WebhookMissingError, WebhookEventMissingError */
   override perform(context: OperationContext): Promise<number> {
     if ((this.event === undefined) === (this.since === undefined)) {
-      throw new OptionError('Give either --event or --since.');
+      throw new OptionError((nameOf) => `Give either ${nameOf(EVENT)} or ${nameOf(SINCE)}.`);
     }
     return super.perform(context);
   }
@@ -340,10 +349,7 @@ export class ReplayWebhook extends OnWebhook<number> {
   }
 }
 
-function isUtcTime(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
+const [EVENT, SINCE] = [fieldOf(ReplayWebhook, 'event'), fieldOf(ReplayWebhook, 'since')];
 const EVENT_ID =
   /^(?:msg_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 
@@ -372,7 +378,8 @@ function mergeTerms(
   const { url: text, allowPrivate: given } = change;
   const url = text === undefined ? before.url : usableUrl(text, given ?? allowPrivate);
   const topics = [...new Set(change.topics ?? before.topics)];
-  if (topics.length === 0) throw new OptionError('A webhook tells of one topic at least.');
+  if (topics.length === 0)
+    throw new OptionError('A webhook tells of one topic at least.', 'topics');
   return { url, topics };
 
   function usableUrl(wanted: string, isPrivateAllowed: boolean): string {
@@ -380,7 +387,7 @@ function mergeTerms(
     if (parsed.ok) return calledUrl(wanted);
     const isTaken = given !== undefined && parsePartnerUrl(wanted, { allowPrivate: true }).ok;
     const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
-    throw new OptionError(parsed.message + hint);
+    throw new OptionError(parsed.message + hint, 'url');
   }
 }
 

@@ -4,7 +4,7 @@ export interface HttpProblemOptions extends LowmarkErrorOptions {
   /** Default: the code of the status. */
   readonly code?: string;
   /** The field of the request that is wrong. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** Value of the header `Retry-After`, in seconds. */
   readonly retryAfterSeconds?: number;
 }

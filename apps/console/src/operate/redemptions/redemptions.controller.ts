@@ -12,12 +12,11 @@ import {
 import { parseAddress, parseUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
 import { type SettingsSource } from '#libs/config';
 import { Answers, Fails, Operation } from '#libs/openapi';
-import { chainEvidence, liveText, resolvePartner } from '#libs/operations';
+import { chainEvidence, isMoment, liveText, resolvePartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ApprovalBody } from '../../approvals/approval.dto.js';
 import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
-import { isMoment } from '../../http/moment.js';
 import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { SETTINGS_SOURCE } from '../../console.env.js';

@@ -1,7 +1,7 @@
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { forms } from '../../api/console-forms.generated';
 import { OperationDialog } from '../operation-dialog';
-import { fieldsOf } from '../operation-form';
+import { fieldsOf } from '../../desk/operation-form';
 import { useHasSecondOperator } from '../operator';
 import { texts } from '../texts';
 

@@ -8,8 +8,8 @@ import { Dialog, HELD } from '../../desk/dialog';
 import { Problem } from '../../shared/loaded';
 import { randomUuid } from '../../shared/random-uuid';
 import { deskTexts } from '../desk-texts';
-import { isOfField, OperationFields } from '../operation-fields';
-import { changesOf, fieldsOf, initialValues, isReady } from '../operation-form';
+import { isOfField, OperationFields } from '../../desk/operation-fields';
+import { changesOf, fieldsOf, initialValues, isReady } from '../../desk/operation-form';
 import { useConsequences } from '../operator';
 import { IssuedCredential } from './issued-credential';
 

@@ -1,4 +1,4 @@
-import { type FormValues } from '../operation-form';
+import { type FormValues } from '../../desk/operation-form';
 
 interface Change {
   readonly callback?: Readonly<Record<string, unknown>>;

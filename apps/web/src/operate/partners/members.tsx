@@ -13,8 +13,8 @@ import { CopyLine } from './issued-credential';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
 import { usePartnerConsequences, useIsAdmin } from '../operator';
-import { isOfField, OperationFields } from '../operation-fields';
-import { changesOf, fieldsOf, initialValues, isReady } from '../operation-form';
+import { isOfField, OperationFields } from '../../desk/operation-fields';
+import { changesOf, fieldsOf, initialValues, isReady } from '../../desk/operation-form';
 import { Invitations } from './invitations';
 
 type Member = ConsoleBody<'PartnerMember'>;

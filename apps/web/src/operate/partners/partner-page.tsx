@@ -12,7 +12,7 @@ import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
 import { OperationDialog } from '../operation-dialog';
-import { fieldsOf } from '../operation-form';
+import { fieldsOf } from '../../desk/operation-form';
 import {
   useHasSecondOperator,
   useMayOperate,

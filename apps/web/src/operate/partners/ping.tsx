@@ -9,8 +9,8 @@ import { StatusBadge } from '../../shared/status-badge';
 import { FoldedBlock } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
-import { isOfField, OperationFields } from '../operation-fields';
-import { fieldsOf, initialValues, isReady } from '../operation-form';
+import { isOfField, OperationFields } from '../../desk/operation-fields';
+import { fieldsOf, initialValues, isReady } from '../../desk/operation-form';
 import { useMayOperate } from '../operator';
 
 const words = deskTexts.ping;

@@ -7,8 +7,8 @@ import { refresh } from '../../api/query-client';
 import { Dialog } from '../../desk/dialog';
 import { Problem } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
-import { labelledRefusal, OperationFields } from '../operation-fields';
-import { changesOf, fieldsOf, type FormValues, initialValues } from '../operation-form';
+import { OperationFields } from '../../desk/operation-fields';
+import { changesOf, fieldsOf, type FormValues, initialValues } from '../../desk/operation-form';
 import { useHasSecondOperator, usePartnerConsequences } from '../operator';
 import { onlyCutsBudget } from './cut-budget';
 
@@ -72,7 +72,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
             placeholders={{ key: callback?.keyPrefix ?? '' }}
           />
           {isCut && <Text size="sm">{words.cutAtOnce}</Text>}
-          {save.isError && <Problem problem={labelledRefusal(fields, save.error)} />}
+          {save.isError && <Problem problem={save.error} />}
           <Group justify="end">
             <Button variant="default" onClick={onClose}>
               {deskTexts.cancel}

@@ -6,7 +6,7 @@ import { Amount } from '../../shared/amount';
 import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
-import { fieldsOf, type FormField } from '../operation-form';
+import { fieldsOf, type FormField } from '../../desk/operation-form';
 import { useIsAdmin } from '../operator';
 import { TermsDialog } from './terms-dialog';
 

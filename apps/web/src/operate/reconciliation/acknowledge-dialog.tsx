@@ -2,7 +2,7 @@ import { Code } from '@mantine/core';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { forms } from '../../api/console-forms.generated';
 import { OperationDialog } from '../operation-dialog';
-import { fieldsOf } from '../operation-form';
+import { fieldsOf } from '../../desk/operation-form';
 import { texts } from '../texts';
 
 interface AcknowledgeDialogProps {

@@ -9,7 +9,7 @@ import { WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
 import { OperationDialog } from '../operation-dialog';
-import { fieldsOf, type FormField } from '../operation-form';
+import { fieldsOf, type FormField } from '../../desk/operation-form';
 import { texts } from '../texts';
 import { useApprovalAboveUsd, useMayOperate } from '../operator';
 

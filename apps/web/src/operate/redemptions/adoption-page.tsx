@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../../shared/loaded';
 import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { OperationDialog } from '../operation-dialog';
-import { fieldsOf } from '../operation-form';
+import { fieldsOf } from '../../desk/operation-form';
 import { useConsequences, useHasSecondOperator, useIsAdmin } from '../operator';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
 

@@ -56,6 +56,15 @@ describe('the form of an operation', () => {
     expect(sent).toEqual({ budget: '300000' });
   });
 
+  it('sends a time as a moment in UTC', () => {
+    const schema = { type: 'string', format: 'date-time' };
+    const since = { name: 'since', label: 'Since', schema, isRequired: true, group: undefined };
+    const local = '2026-03-01T10:00';
+    const sent = { since: new Date(local).toISOString() };
+    expect(changesOf([since], {}, { since: local })).toEqual(sent);
+    expect(changesOf([since], {}, { since: '' })).toEqual({});
+  });
+
   it('is ready once what is required is there, and nothing is refused for certain', () => {
     expect(faultOf(field('rate'), '0')).toBe('A whole number, at least 1.');
     expect(faultOf(field('rate'), '1e3')).not.toBeNull();
@@ -64,5 +73,8 @@ describe('the form of an operation', () => {
     expect(isReady(fields, { name: 'Acme', rate: '' })).toBe(true);
     expect(isReady(fields, { name: '  ' })).toBe(false);
     expect(isReady(fields, { name: 'Acme', rate: 'x' })).toBe(false);
+    const words = [{ ...field('words'), isRequired: true }];
+    expect(isReady(words, { words: [] })).toBe(false);
+    expect(isReady(words, { words: ['a'] })).toBe(true);
   });
 });

@@ -11,8 +11,15 @@ export interface FieldSchema {
   readonly maximum?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** Of a `date-time`, the form has the value of a `datetime-local` input. */
+  readonly format?: string;
   readonly writeOnly?: boolean;
-  readonly items?: { readonly enum?: readonly string[]; readonly $ref?: string };
+  readonly items?: {
+    readonly enum?: readonly string[];
+    /** What the values mean. */
+    readonly 'x-enumDescriptions'?: Readonly<Record<string, string>>;
+    readonly $ref?: string;
+  };
   readonly enum?: readonly string[];
   /** Of a group of fields. */
   readonly properties?: Readonly<Record<string, FieldSchema>>;
@@ -86,7 +93,9 @@ export function changesOf(
   return body;
 }
 
-function textOf(value: string, { pattern }: FieldSchema): string {
+function textOf(value: string, { pattern, format }: FieldSchema): string {
+  // Such an input has no time zone: it means that of the reader.
+  if (format === 'date-time') return value === '' ? '' : new Date(value).toISOString();
   const fits = (text: string): boolean => new RegExp(pattern ?? '', 'u').test(text);
   return fits('1') && !fits('a') ? plainDecimal(value) : value.trim();
 }
@@ -108,7 +117,8 @@ export function faultOf({ schema, isRequired }: FormField, value: FormValue): st
 export function isReady(fields: readonly FormField[], values: FormValues): boolean {
   return fields.every((field) => {
     const value = values[field.name] ?? '';
-    const isMissing = field.isRequired && typeof value === 'string' && value.trim() === '';
+    const given = typeof value === 'string' ? value.trim() : value;
+    const isMissing = field.isRequired && typeof given !== 'boolean' && given.length === 0;
     return !isMissing && faultOf(field, value) === null;
   });
 }

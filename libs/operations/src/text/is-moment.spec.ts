@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isMoment } from './moment.js';
+import { isMoment } from './is-moment.js';
 
 describe('a moment', () => {
   it.each([

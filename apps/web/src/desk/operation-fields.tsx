@@ -1,11 +1,6 @@
-import { Checkbox, MultiSelect, PasswordInput, TextInput } from '@mantine/core';
+import { Checkbox, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { ApiProblem } from '../api/api-problem';
 import { faultOf, type FormField, type FormValue, type FormValues } from './operation-form';
-
-/** A refusal of a request, with the label of the field that it names. */
-export function labelledRefusal(fields: readonly FormField[], error: unknown): unknown {
-  return fields.map((field) => refusalOf(field, error)).find((text) => text !== null) ?? error;
-}
 
 /** Whether a refusal names one of the fields, which then shows it. */
 export function isOfField(fields: readonly FormField[], error: unknown): boolean {
@@ -48,11 +43,8 @@ export function OperationFields({
   });
 }
 
-/** A refusal of the field, with its label in the place of its name, by which the message begins. */
-function refusalOf({ name, label }: FormField, error: unknown): string | null {
-  if (!(error instanceof ApiProblem) || error.field !== name) return null;
-  const { message } = error;
-  return message.startsWith(`${name} `) ? `${label}: ${message.slice(name.length + 1)}` : message;
+function refusalOf({ name }: FormField, error: unknown): string | null {
+  return error instanceof ApiProblem && error.field === name ? error.message : null;
 }
 
 interface OperationFieldProps {
@@ -73,7 +65,7 @@ function OperationField({
   onChange,
 }: OperationFieldProps) {
   const { label, schema, isRequired } = field;
-  const { items } = schema;
+  const { enum: words = [], 'x-enumDescriptions': meanings } = schema.items ?? {};
   const description = schema.description === `${label}.` ? undefined : schema.description;
   if (typeof value === 'boolean') {
     return (
@@ -86,19 +78,26 @@ function OperationField({
   }
   if (typeof value !== 'string') {
     return (
-      <MultiSelect
+      <Checkbox.Group
         label={label}
         description={description}
         error={error}
-        data={[...(items?.enum ?? [])]}
+        required={isRequired}
         value={[...value]}
-        onChange={onChange}
-      />
+        onChange={(chosen) => onChange(words.filter((word) => chosen.includes(word)))}
+      >
+        <Stack gap="xs" mt="xs">
+          {words.map((word) => (
+            <Checkbox key={word} value={word} label={word} description={meanings?.[word]} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
     );
   }
   const Input = schema.writeOnly === true ? PasswordInput : TextInput;
   return (
     <Input
+      {...(schema.format === 'date-time' && { type: 'datetime-local' })}
       label={label}
       description={description}
       error={error}

@@ -57,6 +57,10 @@ describe('the closing block of a sealed day', () => {
     async (_place, faults) => {
       const bench = await aBench('total', faults);
       await bench.service.tick();
+      // A provider that is slow on a busy machine counts as out, and is asked again.
+      for (let retry = 0; retry < 5 && (await bench.days.summary()).days < 2; retry++) {
+        await again(bench);
+      }
       await suite.expectSealed(bench);
     },
   );

@@ -148,7 +148,7 @@ describe('partner create', () => {
       [
         { ...settings(), DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/x' },
         create,
-        /^The database did not answer \(ECONNREFUSED\)/,
+        /^The database at 127\.0\.0\.1:1 did not answer \(ECONNREFUSED\)/,
       ],
       [
         { ...settings(), DATABASE_URL: `${test.url}?sslmode=require` },

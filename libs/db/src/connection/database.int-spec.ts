@@ -104,7 +104,7 @@ describe('Database', () => {
       const error: unknown = await createDatabase({ url, applicationName: 'test' }).catch(
         (reason: unknown) => reason,
       );
-      expect(error).toMatchObject({ retryable: url === nowhere });
+      expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
       const { message, stack, cause } = error as Error;
       expect([message, stack, String(cause), JSON.stringify(error)].join()).not.toContain(
         'hunter2',

@@ -13,7 +13,7 @@ import { redemptionVaultAbi } from '#libs/chain';
 import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
 import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-programs.mjs';
-import { alertRules, dashboard, dashboardExpressions } from '../compose/metrics.js';
+import { alertRules, dashboard, dashboardExpressions, recordingRules } from '../compose/metrics.js';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { rpc } from '../stack/redeemer.js';
 import { RunningStack, STACK_PORTS, type StackFacts } from '../stack/running-stack.js';
@@ -122,7 +122,8 @@ describe('Prometheus', () => {
     };
     const rules = data.groups.flatMap((group) => group.rules);
     // Prometheus sorts the groups by name, so both lists are sorted before the comparison.
-    const expected = alertRules().map(({ alert }) => alert);
+    const recorded = recordingRules().map(({ record }) => record);
+    const expected = [...alertRules().map(({ alert }) => alert), ...recorded];
     expect(rules.map(({ name }) => name).sort()).toEqual(expected.sort());
     expect(rules.filter(({ health }) => health === 'err')).toEqual([]);
   });

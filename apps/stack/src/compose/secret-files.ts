@@ -318,7 +318,7 @@ export async function exists(path: string): Promise<boolean> {
     if (code !== 'EACCES') throw error;
     const file = path.split('/').slice(-2).join('/');
     throw new StackError(
-      `${file} cannot be read: ${accessOf(path)}. On the host: chown 1000 it, and chmod 600.`,
+      `${file} cannot be read: ${accessOf(path)}. On the host, make user 1000 its owner (chown), with mode 600.`,
     );
   }
 }

@@ -104,7 +104,9 @@ describe('Database', () => {
       const error: unknown = await createDatabase({ url, applicationName: 'test' }).catch(
         (reason: unknown) => reason,
       );
-      expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+      const sqlState = url === nowhere ? undefined : '28P01';
+      expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE', retryable: true });
+      expect((error as { sqlState?: string }).sqlState).toBe(sqlState);
       const { message, stack, cause } = error as Error;
       expect([message, stack, String(cause), JSON.stringify(error)].join()).not.toContain(
         'hunter2',

@@ -7,7 +7,6 @@ import { type IndexerUnderTest } from './harness.js';
 import { IndexerSuite, START } from './suite.js';
 
 const STALL_MS = 300;
-/** Longer than anything but the rollback takes on a busy machine. */
 const ROLLBACK_STALL_MS = 1500;
 const STALLED = 'Nothing moved for too long: starting the loop afresh';
 
@@ -53,11 +52,13 @@ it('gives a rollback the time that it needs', async () => {
   await whileLocked('block', 'SHARE', async () => {
     await suite.chain.player.reorganise(9, history.blocks(12));
     await running.until('rolling back', ({ longWork }) => longWork !== undefined);
+    // On a busy machine a turn before or after the rollback may stall by itself.
+    const stalledBefore = count(running, STALLED);
     await new Promise((resolve) => setTimeout(resolve, 3 * ROLLBACK_STALL_MS));
+    expect(count(running, STALLED)).toBe(stalledBefore);
   });
   await running.level();
   await suite.expectIndexed();
-  expect(count(running, STALLED)).toBe(0);
   expect(count(running, 'Rolled back')).toBe(1);
   expect(running.status.longWork).toBeUndefined();
 });

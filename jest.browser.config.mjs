@@ -5,8 +5,6 @@ import { chromium } from './libs/testing/src/jest/chromium.mjs';
 export default {
   ...config,
   globals: {},
-  // A test may wait several times for a slow page.
-  testTimeout: 180_000,
   testMatch: chromium() ? ['<rootDir>/{apps,test}/**/*.browser-spec.ts'] : [],
   // Without a Chromium the end of the run says so, and CI fails.
   passWithNoTests: true,

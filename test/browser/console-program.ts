@@ -2,6 +2,10 @@ import { ServiceProgram } from '../restarts/service-program.js';
 
 export interface ConsoleProgramOptions {
   readonly port: number;
+  /** Address on which the console listens. */
+  readonly host: string;
+  /** The origin under which browsers reach the console. */
+  readonly origin: string;
   readonly databaseUrl: string;
   readonly redemptionUrl: string;
   readonly testWalletRpcUrl: string;
@@ -11,18 +15,18 @@ export interface ConsoleProgramOptions {
 export class ConsoleProgram extends ServiceProgram {
   /** Resolves when the console is ready to serve. */
   static async start(options: ConsoleProgramOptions): Promise<ConsoleProgram> {
-    const { port, redemptionUrl } = options;
-    return new ConsoleProgram('console', port, {
+    const { port, host } = options;
+    const settings = {
       DATABASE_URL: options.databaseUrl,
       CONSOLE_PORT: String(port),
-      LISTEN_HOST: '127.0.0.1',
-      CONSOLE_ORIGIN: `http://127.0.0.1:${port}`,
-      REDEMPTION_URL: redemptionUrl,
+      LISTEN_HOST: host,
+      CONSOLE_ORIGIN: options.origin,
+      REDEMPTION_URL: options.redemptionUrl,
       CONSOLE_TEST_WALLET_RPC_URL: options.testWalletRpcUrl,
       CONSOLE_NETWORK: 'Local chain, ETH',
-      // Lets tests give each player a separate address by `X-Forwarded-For`.
       TRUSTED_PROXIES: 'loopback',
       LOG_LEVEL: 'error',
-    }).untilReady();
+    };
+    return new ConsoleProgram('console', port, settings, { host }).untilReady();
   }
 }

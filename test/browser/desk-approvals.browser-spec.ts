@@ -13,7 +13,7 @@ const REASON = '<b>Their mail of Monday</b> says so.';
 /** More than APPROVAL_ABOVE_USD, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
-const desk = useDesk(() => DeskBench.start({ APPROVAL_ABOVE_USD: '1000' }));
+const desk = useDesk((place) => DeskBench.start({ APPROVAL_ABOVE_USD: '1000' }, place));
 
 /** Requests in one browser an action on a redemption of 5,000 USD; the action waits for a second operator. */
 async function asked(name: string): Promise<{ readonly id: string; readonly first: DeskVisit }> {

@@ -14,7 +14,9 @@ import { type DeskVisit, EVERY_LOOK } from './desk-visit.js';
 const PATIENCE_MS = 300_000;
 const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
 
-const desk = useDesk(() => PartnerBench.start({ EVIDENCE_KEY, API_URL: 'http://127.0.0.1:1' }));
+const desk = useDesk((place) =>
+  PartnerBench.start({ EVIDENCE_KEY, API_URL: 'http://127.0.0.1:1' }, place),
+);
 let visit: DeskVisit;
 /** Values for the parameters in the router's paths. */
 let places: Readonly<Record<string, string>>;

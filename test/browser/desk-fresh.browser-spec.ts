@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const SIGN = `Sign in with ${WALLET_NAME}`;
 const AGAIN = 'Sign in again';
 
-const desk = useDesk(() => DeskBench.start());
+const desk = useDesk((place) => DeskBench.start({}, place));
 let visit: DeskVisit;
 
 /** Opens a browser with a session that is ten minutes old. */

@@ -10,7 +10,7 @@ import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;
 
-const desk = useDesk(() => PartnerBench.start());
+const desk = useDesk((place) => PartnerBench.start({}, place));
 let visit: DeskVisit;
 
 const box = (name: string) => visit.page.getByRole('textbox', { name, exact: true });

@@ -14,7 +14,7 @@ const DAYS = 40;
 /** Rows per page. */
 const SIZE = 50;
 
-const desk = useDesk(() => DeskBench.start());
+const desk = useDesk((place) => DeskBench.start({}, place));
 let visit: DeskVisit;
 let partner: PartnerId;
 beforeAll(async () => {

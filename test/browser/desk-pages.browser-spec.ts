@@ -12,7 +12,7 @@ const NAME = `<img src=x onerror="document.title='taken'"> ${'🎮'.repeat(20)}`
 /** Folder for screenshots for people to look at; none where it is not set. */
 const PICTURES = process.env['SCREENSHOTS'];
 
-const desk = useDesk(() => DeskBench.start());
+const desk = useDesk((place) => DeskBench.start({}, place));
 let visit: DeskVisit;
 let page: Page;
 beforeEach(async () => {

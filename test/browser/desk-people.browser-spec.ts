@@ -15,7 +15,7 @@ import { DeskVisit, WALLET_NAME } from './desk-visit.js';
 /** Names of buttons that change nothing. */
 const LOOKS = ['Skip the menu', 'Ask the chain', 'Details', 'Sign out', 'Show', 'Show all'];
 
-const desk = useDesk(() => DeskBench.start());
+const desk = useDesk((place) => DeskBench.start({}, place));
 
 /** @returns the link that the dialog shows */
 async function invite(admin: DeskVisit, partner: string, note: string): Promise<string> {

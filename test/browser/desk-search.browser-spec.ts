@@ -16,7 +16,7 @@ afterEach(async () => {
   expect(await visit.page.locator('img').count()).toBe(0);
   expect(await visit.page.title()).not.toContain('taken');
 });
-const desk = useDesk(() => DeskBench.start());
+const desk = useDesk((place) => DeskBench.start({}, place));
 /** One redemption of each partner. */
 let gold: Redemption;
 let silver: Redemption;

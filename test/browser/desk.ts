@@ -10,8 +10,10 @@ import {
   ADMIN,
   anAccount,
   type ConsoleBench,
+  type Place,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskVisit } from './desk-visit.js';
+import { Replicas } from './replicas.js';
 
 interface Bench {
   readonly console: ConsoleBench;
@@ -23,11 +25,21 @@ class Desk<B extends Bench> {
   browser!: Browser;
   readonly #visits: DeskVisit[] = [];
 
-  constructor(private readonly startBench: () => Promise<B>) {}
+  #replicas!: Replicas;
+
+  constructor(private readonly startBench: (place: Place) => Promise<B>) {}
 
   async start(): Promise<void> {
-    this.bench = await this.startBench();
+    this.#replicas = await Replicas.start();
+    this.bench = await this.startBench(this.#replicas.console);
+    await this.#replicas.serve('console');
     this.browser = await startBrowser();
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.bench.stop();
+    await this.#replicas.stop();
   }
 
   /** @param account of a wallet in the browser */
@@ -62,17 +74,15 @@ class Desk<B extends Bench> {
 }
 
 /**
- * Starts the services and the browser before the tests of a file and stops them afterwards. Each test starts with the
+ * Starts the services and the browser before the tests of a file and stops them afterwards. Two consoles answer the
+ * requests of a page by turns, so that each test also sees what only one replica would know. Each test starts with the
  * machine's current time. A test file registers its own `afterEach` checks of a page before this function, which closes
  * the pages.
  */
-export function useDesk<B extends Bench>(start: () => Promise<B>): Desk<B> {
+export function useDesk<B extends Bench>(start: (place: Place) => Promise<B>): Desk<B> {
   const desk = new Desk(start);
   beforeAll(() => desk.start());
-  afterAll(async () => {
-    await desk.browser.close();
-    await desk.bench.stop();
-  });
+  afterAll(() => desk.stop());
   beforeEach(() => {
     desk.bench.console.clock.set(Date.now());
   });

@@ -7,7 +7,7 @@ import { WALLET_NAME } from './desk-visit.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)> אבג';
 
-const desk = useDesk(() => DeskBench.start());
+const desk = useDesk((place) => DeskBench.start({}, place));
 
 it('the name of a partner leads to the partner, and one that there is not to the list', async () => {
   const partner = await desk.bench.game(HOSTILE);

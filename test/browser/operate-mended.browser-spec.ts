@@ -6,7 +6,10 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
-import { OPERATOR } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import {
+  OPERATOR,
+  type Place,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { seedIndex, STAKER } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
@@ -23,7 +26,7 @@ afterAll(() => {
 });
 
 /** Starts the bench with an indexer that answers. */
-async function startBench(): Promise<DeskBench> {
+async function startBench(place: Place): Promise<DeskBench> {
   indexer = createServer((_, answer) => {
     answer.setHeader('content-type', 'application/json');
     answer.end(JSON.stringify({ status: 'ready', checks: {} }));
@@ -31,7 +34,7 @@ async function startBench(): Promise<DeskBench> {
   await new Promise<void>((done) => indexer.listen(0, '127.0.0.1', done));
   const { port } = indexer.address() as AddressInfo;
   const INDEXER_URL = `http://127.0.0.1:${port}`;
-  return DeskBench.start({ INDEXER_URL, APPROVAL_ABOVE_USD: '1000' });
+  return DeskBench.start({ INDEXER_URL, APPROVAL_ABOVE_USD: '1000' }, place);
 }
 
 describe('a link', () => {

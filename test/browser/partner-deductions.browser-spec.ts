@@ -8,7 +8,7 @@ import { type DeskVisit } from './desk-visit.js';
 const TITLE = 'Points of earlier runs are not back yet';
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-const desk = useDesk(() => PartnerBench.start());
+const desk = useDesk((place) => PartnerBench.start({}, place));
 let visit: DeskVisit;
 
 async function open({ id }: OwnPartner): Promise<void> {

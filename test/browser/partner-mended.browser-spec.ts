@@ -18,7 +18,7 @@ import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;
 
-const desk = useDesk(() => PartnerBench.start());
+const desk = useDesk((place) => PartnerBench.start({}, place));
 let visit: DeskVisit;
 
 async function member({ id }: OwnPartner = desk.bench.acme, account?: Account): Promise<void> {

@@ -8,7 +8,9 @@ import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
 import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { Replicas } from './replicas.js';
 
+let replicas: Replicas;
 let bench: PartnerBench;
 let browser: Browser;
 /** One signed-in visit for all tests. */
@@ -16,7 +18,9 @@ let visit: DeskVisit;
 let page: Page;
 
 beforeAll(async () => {
-  bench = await PartnerBench.start();
+  replicas = await Replicas.start();
+  bench = await PartnerBench.start({}, replicas.console);
+  await replicas.serve('console');
   browser = await startBrowser();
   visit = await DeskVisit.open(browser, bench.console, bench.acme.account);
   ({ page } = visit);
@@ -25,6 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await bench.stop();
+  await replicas.stop();
 });
 
 const go = (path: string) => visit.goto(`/partner${path}`);

@@ -21,7 +21,7 @@ import { type DeskVisit } from './desk-visit.js';
 const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-const desk = useDesk(() => PartnerBench.start({ SECRETS_KEY }));
+const desk = useDesk((place) => PartnerBench.start({ SECRETS_KEY }, place));
 let visit: DeskVisit;
 /** Opened as the database user of the redemption service, which sends the events. */
 let database: Database;

@@ -1,13 +1,12 @@
 /**
- * The environment of the players' pages: the console and the redemption service as programs, a chain, a database, a
- * partner and a browser.
+ * The environment of the players' pages: two consoles and two redemption services as programs behind the proxy, a chain,
+ * a database, a partner and a browser.
  */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
 import { testConstants } from '#libs/config';
 import { VoucherSigner } from '#libs/chain';
 import { type CallbackSettings, PriceStore } from '#libs/db';
-import { freePort } from '#libs/devprocess';
 import { parseDecimal } from '#libs/domain';
 import { KeyRing } from '#libs/signing';
 import {
@@ -21,6 +20,7 @@ import {
 } from '#libs/testing';
 import { RedemptionProgram } from '../restarts/redemption-program.js';
 import { ConsoleProgram } from './console-program.js';
+import { Replicas } from './replicas.js';
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
@@ -33,11 +33,10 @@ export class PlayerStage {
   readonly browser: Browser;
   /** Accounts of the chain, whose test wallets sign. */
   readonly accounts: readonly string[];
-  private readonly ports: { readonly console: number; readonly redemption: number };
 
   private constructor(
     parts: Pick<PlayerStage, 'database' | 'bench' | 'game' | 'browser' | 'accounts'>,
-    ports: { readonly console: number; readonly redemption: number },
+    private readonly replicas: Replicas,
   ) {
     ({
       database: this.database,
@@ -46,14 +45,17 @@ export class PlayerStage {
       browser: this.browser,
       accounts: this.accounts,
     } = parts);
-    this.ports = ports;
   }
 
-  private readonly programs: { redemption?: RedemptionProgram; console?: ConsoleProgram } = {};
+  private readonly programs: {
+    redemption: readonly RedemptionProgram[];
+    console: readonly ConsoleProgram[];
+  } = { redemption: [], console: [] };
   private readonly keyRing = KeyRing.parse(SECRETS_KEY);
 
   static async start(): Promise<PlayerStage> {
-    const [database, bench, game, browser] = await Promise.all([
+    const [replicas, database, bench, game, browser] = await Promise.all([
+      Replicas.start(),
       createTestDatabase(),
       // The signer is also the canceller, so that the service can cancel vouchers.
       VaultBench.start({ canceller: SIGNER }),
@@ -62,23 +64,28 @@ export class PlayerStage {
     ]);
     // The first account has deployed the contracts, and holds their tokens.
     const [, ...accounts] = await bench.chain.rpc.call<string[]>('eth_accounts');
-    const ports = { console: await freePort(), redemption: await freePort() };
-    const stage = new PlayerStage({ database, bench, game, browser, accounts }, ports);
+    const stage = new PlayerStage({ database, bench, game, browser, accounts }, replicas);
     await stage.finalise();
     await stage.addPartner(PARTNER);
     await stage.setPrice('0.15');
     await stage.startRedemption();
-    stage.programs.console = await ConsoleProgram.start({
-      port: ports.console,
-      databaseUrl: database.url,
-      redemptionUrl: `http://127.0.0.1:${ports.redemption}`,
-      testWalletRpcUrl: bench.chain.url,
-    });
+    const { hosts, port, origin } = replicas.console;
+    stage.programs.console = await Promise.all(
+      hosts.map((host) =>
+        ConsoleProgram.start({
+          ...{ host, port, origin },
+          databaseUrl: database.url,
+          redemptionUrl: replicas.redemption.origin,
+          testWalletRpcUrl: bench.chain.url,
+        }),
+      ),
+    );
+    await replicas.serve('console');
     return stage;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.ports.console}`;
+    return this.replicas.console.origin;
   }
 
   addPartner(name: string, terms: Partial<CallbackSettings> = {}): Promise<string> {
@@ -100,33 +107,39 @@ export class PlayerStage {
 
   /** @param voucherTtlSeconds lifetime of a voucher */
   async startRedemption(voucherTtlSeconds = 600): Promise<void> {
-    this.programs.redemption = await RedemptionProgram.start({
-      databaseUrl: this.database.url,
-      secretsKey: SECRETS_KEY,
-      bench: this.bench,
-      port: this.ports.redemption,
-      settings: {
-        SIWE_DOMAINS: new URL(this.url).host,
-        VOUCHER_TTL_SECONDS: String(voucherTtlSeconds),
-        ...testConstants({
-          ...{ voucherCoolDownSeconds: 0, payoutPollMs: 200, payoutExpiryMarginSeconds: 0 },
+    const { hosts, port } = this.replicas.redemption;
+    this.programs.redemption = await Promise.all(
+      hosts.map((host) =>
+        RedemptionProgram.start({
+          databaseUrl: this.database.url,
+          secretsKey: SECRETS_KEY,
+          bench: this.bench,
+          ...{ host, port },
+          settings: {
+            SIWE_DOMAINS: new URL(this.url).host,
+            VOUCHER_TTL_SECONDS: String(voucherTtlSeconds),
+            ...testConstants({
+              ...{ voucherCoolDownSeconds: 0, payoutPollMs: 200, payoutExpiryMarginSeconds: 0 },
+            }),
+            WALLET_DAILY_TOKEN_BUDGET: '1000000',
+            LOG_LEVEL: 'fatal',
+          },
         }),
-        WALLET_DAILY_TOKEN_BUDGET: '1000000',
-        LOG_LEVEL: 'fatal',
-      },
-    });
+      ),
+    );
+    await this.replicas.serve('redemption');
   }
 
   hangRedemption(): void {
-    this.programs.redemption?.hang();
+    for (const replica of this.programs.redemption) replica.hang();
   }
 
   resumeRedemption(): void {
-    this.programs.redemption?.resume();
+    for (const replica of this.programs.redemption) replica.resume();
   }
 
   async killRedemption(): Promise<void> {
-    await this.programs.redemption?.kill();
+    await Promise.all(this.programs.redemption.map((replica) => replica.kill()));
   }
 
   /** Mines the pending transactions in a block with the current time. */
@@ -152,8 +165,9 @@ export class PlayerStage {
 
   async stop(): Promise<void> {
     await this.browser.close();
-    await this.programs.console?.kill();
-    await this.programs.redemption?.kill();
+    await Promise.all(this.programs.console.map((replica) => replica.kill()));
+    await this.killRedemption();
+    await this.replicas.stop();
     await this.game.stop();
     await this.bench.stop();
     await this.database.drop();

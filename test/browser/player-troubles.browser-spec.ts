@@ -92,7 +92,7 @@ it('a click that is answered before the list has come hides none of the older on
   await eventually(async () => {
     await players.stage.finalise();
     return (await player.newest.getAttribute('data-phase')) === 'reverted';
-  }, 30_000);
+  });
   // The player closes the page before the answer arrives.
   await player.page.route('**/player/api/redemptions', (route) => route.abort());
   await player.redeem(1500);

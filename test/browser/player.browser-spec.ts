@@ -12,7 +12,7 @@ async function minedUntil(player: PlayerPage, phase: string): Promise<void> {
   await eventually(async () => {
     await players.stage.finalise();
     return (await player.newest.getAttribute('data-phase')) === phase;
-  }, 30_000);
+  });
 }
 
 const tokensOf = (player: PlayerPage) => players.stage.bench.tokens(player.account as Address);

@@ -1,7 +1,10 @@
 /** The console with redemptions in every state, and the command line. Support code, not a test. */
 import { runCli } from '../../apps/cli/src/cli.js';
 import { aStored, type Case } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
-import { ConsoleBench } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import {
+  ConsoleBench,
+  type Place,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import { CallbackStore } from '#libs/db';
 import { type PartnerId, type Redemption } from '#libs/domain';
@@ -23,12 +26,16 @@ export class DeskBench {
     readonly secretsKey: string,
   ) {}
 
-  /** Starts without two-person approval. @param overrides settings; an empty string removes one */
-  static async start(overrides: Record<string, string> = {}): Promise<DeskBench> {
+  /**
+   * Starts without two-person approval.
+   * @param overrides settings; an empty string removes one
+   * @param place default: one console at a port of its own
+   */
+  static async start(overrides: Record<string, string> = {}, place?: Place): Promise<DeskBench> {
     const secretsKey = mintSecretsKey().toString('base64');
     const alone = { APPROVAL_ABOVE_USD: '' };
     const settings = { SECRETS_KEY: secretsKey, EVIDENCE_KEY, ...alone, ...overrides };
-    return new DeskBench(await ConsoleBench.start(settings), secretsKey);
+    return new DeskBench(await ConsoleBench.start(settings, {}, place), secretsKey);
   }
 
   stop(): Promise<void> {

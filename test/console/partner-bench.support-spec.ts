@@ -13,6 +13,7 @@ import { ConsoleSettings } from '../../apps/console/src/console.env.js';
 import {
   anAccount,
   ConsoleBench,
+  type Place,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import {
@@ -49,14 +50,13 @@ export class PartnerBench {
     return this.partners[1];
   }
 
-  static async start(overrides: Record<string, string> = {}): Promise<PartnerBench> {
-    const bench = await ConsoleBench.start({
-      ...{ SECRETS_KEY, ALLOW_PRIVATE_PARTNERS: 'true' },
-      ...overrides,
-    });
+  /** @param place default: one console at a port of its own */
+  static async start(overrides: Record<string, string> = {}, place?: Place): Promise<PartnerBench> {
+    const settings = { SECRETS_KEY, ALLOW_PRIVATE_PARTNERS: 'true', ...overrides };
+    const bench = await ConsoleBench.start(settings, {}, place);
     const api = await startApi({}, bench.test);
     // The port of the api is known only after its start.
-    Object.assign(bench.app.get(ConsoleSettings), { apiUrl: api.url });
+    for (const app of bench.apps) Object.assign(app.get(ConsoleSettings), { apiUrl: api.url });
     const game = await startPartner({ PARTNER_BASE_PATH: '/game/v1' });
     game.clock.set(bench.clock.nowMs());
     await seedIndex(api, {

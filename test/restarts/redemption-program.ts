@@ -8,6 +8,8 @@ export interface RedemptionProgramOptions {
   readonly bench: VaultBench;
   /** Default: a free port. */
   readonly port?: number;
+  /** Address on which the service listens. Default: 127.0.0.1. */
+  readonly host?: string;
   /** Override the settings below. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -16,9 +18,9 @@ export interface RedemptionProgramOptions {
 export class RedemptionProgram extends ServiceProgram {
   /** Resolves when the service is ready to serve. */
   static async start(options: RedemptionProgramOptions): Promise<RedemptionProgram> {
-    const { bench } = options;
+    const { bench, host = '127.0.0.1' } = options;
     const port = options.port ?? (await freePort());
-    return new RedemptionProgram('redemption', port, {
+    const settings = {
       DATABASE_URL: options.databaseUrl,
       SECRETS_KEY: options.secretsKey,
       EVIDENCE_KEY,
@@ -31,8 +33,9 @@ export class RedemptionProgram extends ServiceProgram {
       TRUSTED_PROXIES: 'loopback',
       ALLOW_PRIVATE_PARTNERS: 'true',
       REDEMPTION_PORT: String(port),
-      LISTEN_HOST: '127.0.0.1',
+      LISTEN_HOST: host,
       ...options.settings,
-    }).untilReady();
+    };
+    return new RedemptionProgram('redemption', port, settings, { host }).untilReady();
   }
 }

@@ -38,13 +38,21 @@ const MINUTE_MS = 60_000;
 
 type BenchParts = Pick<
   ConsoleBench,
-  'origin' | 'app' | 'test' | 'database' | 'issuer' | 'clock' | 'logged'
+  'origin' | 'apps' | 'test' | 'database' | 'issuer' | 'clock' | 'logged'
 >;
 
-/** One console, one issuer and one database for all tests of a file. */
+/** Where the replicas of a service listen, and the origin under which browsers reach them. */
+export interface Place {
+  readonly origin: string;
+  /** An address for each replica. */
+  readonly hosts: readonly string[];
+  readonly port: number;
+}
+
+/** One console or several replicas of it, one issuer and one database for all tests of a file. */
 export class ConsoleBench {
   readonly origin: string;
-  readonly app: NestFastifyApplication;
+  readonly apps: readonly NestFastifyApplication[];
   readonly test: TestDatabase;
   /** Connected as the owner of the database. */
   readonly database: Database;
@@ -55,7 +63,7 @@ export class ConsoleBench {
 
   private constructor(parts: BenchParts) {
     this.origin = parts.origin;
-    this.app = parts.app;
+    this.apps = parts.apps;
     this.test = parts.test;
     this.database = parts.database;
     this.issuer = parts.issuer;
@@ -66,9 +74,9 @@ export class ConsoleBench {
   static async start(
     overrides: Record<string, string> = {},
     issuerKind: IssuerKind = {},
+    place?: Place,
   ): Promise<ConsoleBench> {
-    const port = await freePort();
-    const origin = `http://127.0.0.1:${port}`;
+    const { origin, hosts, port } = place ?? (await ownPlace());
     const test = await createTestDatabase();
     const issuer = await OidcIssuer.start(`${origin}/api/auth/oidc/callback`, issuerKind);
     const clock = new FakeClock(Date.now());
@@ -88,20 +96,24 @@ export class ConsoleBench {
     };
     const settings = readSettings(ConsoleSettings, source);
     const destination = { write: (line: string) => void logged.push(line) };
-    const app = await createConsole({
-      settings,
-      source,
-      clock,
-      logger: createLogger({ app: 'console', level: 'trace', destination }),
-      pages: join(process.cwd(), 'dist/apps/web'),
-    });
-    await app.listen(port, '127.0.0.1');
+    const apps: NestFastifyApplication[] = [];
+    for (const host of hosts) {
+      const app = await createConsole({
+        settings,
+        source,
+        clock,
+        logger: createLogger({ app: 'console', level: 'trace', destination }),
+        pages: join(process.cwd(), 'dist/apps/web'),
+      });
+      await app.listen(port, host);
+      apps.push(app);
+    }
     const database = await test.open();
-    return new ConsoleBench({ origin, app, test, database, issuer, clock, logged });
+    return new ConsoleBench({ origin, apps, test, database, issuer, clock, logged });
   }
 
   async stop(): Promise<void> {
-    await this.app.close();
+    for (const app of this.apps) await app.close();
     await this.issuer.stop();
     await this.test.drop();
   }
@@ -109,6 +121,13 @@ export class ConsoleBench {
   /** @param clientAddress default: an address of its own */
   visitor(clientAddress?: string): Visitor {
     return new Visitor(this.origin, clientAddress);
+  }
+
+  /** The only replica, or the first one. */
+  get app(): NestFastifyApplication {
+    const [first] = this.apps;
+    if (first === undefined) throw new Error('the console has no replica');
+    return first;
   }
 
   /** A signed EIP-4361 message with a nonce of the console. */
@@ -177,6 +196,11 @@ export class ConsoleBench {
     });
     return token;
   }
+}
+
+async function ownPlace(): Promise<Place> {
+  const port = await freePort();
+  return { origin: `http://127.0.0.1:${port}`, hosts: ['127.0.0.1'], port };
 }
 
 export function anAccount(): Account {

@@ -19,7 +19,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
-  testTimeout: 60_000,
+  // No test waits this long unless something hangs; a busy machine takes several times what an idle one takes.
+  testTimeout: 180_000,
   // Printed at the end of the run.
   globals: {
     otherRuns:

@@ -101,7 +101,7 @@ beforeAll(async () => {
     ...{ usdPerPoint: parseDecimal('0.01'), confirms: true, capabilities: [] },
     dailyTokenBudget: parseDecimal('1000'),
   }));
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(programs.map((program) => program.kill()));
   holder.stop();
@@ -150,7 +150,7 @@ describe('a console that is killed during a conformance run', () => {
       const started = member.post('/api/partner/conformance', { address, mayClaim: false });
       await json(started);
       const isTaken = async () => (await bench.pointsOf(address)) < POINTS;
-      await eventually(async () => holder.held > 0 && (await isTaken()), 60_000);
+      await eventually(async () => holder.held > 0 && (await isTaken()));
       await first.kill();
       expect(await isTaken()).toBe(true);
       const left = await rows();
@@ -160,7 +160,7 @@ describe('a console that is killed during a conformance run', () => {
       holder.holds = 'nothing';
       await endLeases();
       const next = await aConsole();
-      await eventually(async () => (await rows()).length === 0, 60_000);
+      await eventually(async () => (await rows()).length === 0);
       expect(await bench.pointsOf(address)).toBe(POINTS);
       await next.kill();
     },
@@ -185,19 +185,19 @@ describe('a conformance run', () => {
     const address = await aPlayer(bench.game, POINTS);
     Object.assign(holder, { holds: 'request', held: 0, hasTaken: false });
     await json(first.post(PATH, { address, mayClaim: false }));
-    await eventually(() => Promise.resolve(holder.held > 0), 60_000);
+    await eventually(() => Promise.resolve(holder.held > 0));
     return { consoles, second, address };
   }
 
   it('is shown and stopped at another console than the one that makes it', async () => {
     const { consoles, second, address } = await underWay('stopped');
-    await eventually(async () => ((await runAt(second))?.progress.judged ?? 0) > 0, 10_000);
+    await eventually(async () => ((await runAt(second))?.progress.judged ?? 0) > 0);
     expect(await runAt(second)).toMatchObject({ address, endedAt: null, report: null });
     const another = second.post(PATH, { address, mayClaim: false });
     expect(await refusalOf(another)).toBe('409 RUN_UNDER_WAY');
     holder.holds = 'nothing';
     expect((await second.delete(PATH)).status).toBe(204);
-    await eventually(async () => (await runAt(second))?.endedAt != null, 60_000);
+    await eventually(async () => (await runAt(second))?.endedAt != null);
     expect(await runAt(second)).toMatchObject({
       failure: null,
       report: { stopped: 'The run was interrupted.', unresolved: [] },
@@ -219,7 +219,7 @@ describe('a conformance run', () => {
     });
     const address = await aPlayer(bench.game, POINTS);
     await json(second.post(PATH, { address, mayClaim: false }));
-    await eventually(async () => (await runAt(second))?.endedAt != null, 60_000);
+    await eventually(async () => (await runAt(second))?.endedAt != null);
     expect(await runAt(second)).toMatchObject({ address, report: { outcome: 'conforms' } });
     await consoles[1].kill();
   }, 240_000);

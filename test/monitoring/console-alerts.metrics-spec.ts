@@ -43,7 +43,7 @@ beforeAll(async () => {
   await eventually(async () => {
     const answer = await fetch(`${alertmanagerUrl}/-/ready`).catch(() => undefined);
     return answer?.ok === true;
-  }, 30_000);
+  });
   bench = await ConsoleBench.start({ ALERTMANAGER_URL: alertmanagerUrl });
   undo.push(() => bench.stop());
   browser = await startBrowser();

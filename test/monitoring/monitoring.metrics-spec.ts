@@ -251,7 +251,7 @@ describe('Alertmanager', () => {
     );
     const resolved = await operators.received('VaultShort', 'resolved', BALANCE_MS);
     expect(resolved.annotations).toEqual(alert.annotations);
-  }, 150_000);
+  });
 
   it('keeps the warnings of a service back while it is down, and nothing critical', async () => {
     const alerts = [

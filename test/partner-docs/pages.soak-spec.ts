@@ -79,7 +79,7 @@ describe('the pages for partners', () => {
       ['url=… rpc=… chain=…', url],
       ['127.0.0.1:4100', `127.0.0.1:${port}`],
     ];
-  }, 120_000);
+  });
   afterAll(async () => {
     await stack.stop();
     terminal.close();

@@ -220,7 +220,7 @@ describe('the four callbacks', () => {
       capabilities: Object.fromEntries(PARTNER_CAPABILITIES.map((name) => [name, true])),
     });
     expect(printed).not.toContain(CALLBACK.CALLBACK_SECRET);
-  }, 120_000);
+  });
 
   it("are called by the operator's commands of the page", async () => {
     const bench = await CliBench.start();

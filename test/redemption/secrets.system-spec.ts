@@ -34,7 +34,7 @@ const CALLBACK_KEY = `callback-key-${randomBytes(12).toString('hex')}`;
 const CALLBACK_SECRET = `callback-secret-${randomBytes(12).toString('hex')}`;
 const RPC_SECRET = `rpc-secret-${randomBytes(12).toString('hex')}`;
 const DATABASE_PASSWORD = `database-password-${randomBytes(8).toString('hex')}`;
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 const program = (app: string) => resolve(`dist/apps/${app}/src/main.js`);
 const run = promisify(execFile);
@@ -218,7 +218,7 @@ beforeAll(async () => {
   }
   service.kill('SIGTERM');
   await once(service, 'exit');
-}, 90_000);
+});
 
 afterAll(async () => {
   service.kill('SIGKILL');

@@ -84,14 +84,14 @@ describe('index again', () => {
     await aFollowedChain();
     await bench.falsify(150n);
     const slow = bench.running('again', testConstants({ pollIntervalMs: 50, maxRangeBlocks: 1 }));
-    await eventually(async () => ((await nextHead()) ?? 0n) > 20n, 60_000);
+    await eventually(async () => ((await nextHead()) ?? 0n) > 20n);
     slow.kill();
     await slow.ended;
     // The new indexer does not outlive its command.
     const writers = {
       text: `SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 4216`,
     };
-    await eventually(async () => (await bench.database.query(writers)).length === 0, 60_000);
+    await eventually(async () => (await bench.database.query(writers)).length === 0);
     const stoppedAt = await nextHead();
     expect(stoppedAt).toBeLessThan(303n);
 

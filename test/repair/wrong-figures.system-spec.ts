@@ -34,7 +34,7 @@ let verify: InstalledVerify;
 
 beforeAll(async () => {
   verify = await InstalledVerify.install();
-}, 120_000);
+});
 afterAll(() => {
   verify.remove();
 });
@@ -166,7 +166,7 @@ describe('a wrong figure', () => {
     } finally {
       await api.stop();
     }
-  }, 180_000);
+  });
 });
 
 async function expectVerified({

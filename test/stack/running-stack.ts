@@ -41,7 +41,7 @@ export const STACK_PORTS = [
 
 const READY = 'Ctrl-C ends everything';
 const DEMONSTRATED = 'Both are done.';
-const LIMIT_MS = 50_000;
+const LIMIT_MS = 120_000;
 
 /** The stack as `npm start` runs it, in a directory of the test. */
 export class RunningStack {

@@ -48,7 +48,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
-}, 90_000);
+});
 
 afterAll(async () => {
   await program.kill();

@@ -111,7 +111,7 @@ beforeAll(async () => {
   const answer = await redeem(100);
   expect(answer.status).toBe(201);
   ({ id: redemptionId } = (await answer.json()) as { id: string });
-}, 90_000);
+});
 
 afterAll(async () => {
   await program.kill();

@@ -22,7 +22,7 @@ let verify: InstalledVerify;
 
 beforeAll(async () => {
   verify = await InstalledVerify.install();
-}, 120_000);
+});
 afterAll(() => {
   verify.remove();
 });

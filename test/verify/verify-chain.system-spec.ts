@@ -16,7 +16,7 @@ let verify: InstalledVerify;
 
 beforeAll(async () => {
   verify = await InstalledVerify.install();
-}, 120_000);
+});
 afterAll(() => {
   verify.remove();
 });

@@ -57,7 +57,7 @@ async function follow(one: FieldWorld): Promise<void> {
 }
 
 function expectSaid(running: IndexerUnderTest, what: RegExp): Promise<void> {
-  return running.until(`saying ${what.source}`, ({ trouble }) => what.test(trouble ?? ''), 10_000);
+  return running.until(`saying ${what.source}`, ({ trouble }) => what.test(trouble ?? ''));
 }
 
 describe.each(POSITIONS)('%s', (position) => {

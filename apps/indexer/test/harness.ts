@@ -146,7 +146,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   running.catch((error: unknown) => {
     failure = error;
   });
-  const until: IndexerUnderTest['until'] = async (what, reached, ms = 15_000) => {
+  const until: IndexerUnderTest['until'] = async (what, reached, ms = 60_000) => {
     const deadline = Date.now() + ms;
     while (!reached(status)) {
       if (failure) throw failure as Error;

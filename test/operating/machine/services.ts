@@ -11,7 +11,7 @@ import { type LocalPostgres } from './local-postgres.js';
 export type Environment = Readonly<Record<string, string>>;
 
 const VOLUMES = ['secrets', 'signer'];
-const READY_MS = 30_000;
+const READY_MS = 90_000;
 
 export class Services {
   private readonly file = yamlOf('docker-compose.yml') as ComposeFile;

@@ -81,7 +81,7 @@ async function insertAtLast(database: Database, n: number): Promise<void> {
       expect(error).toBeInstanceOf(DatabaseUnavailableError);
       return false;
     }
-  }, 40_000);
+  });
 }
 
 describe('a primary that is lost', () => {

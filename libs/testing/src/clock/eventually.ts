@@ -19,7 +19,7 @@ export async function eventually(
   patience: number | Patience = {},
 ): Promise<void> {
   const given = typeof patience === 'number' ? { withinMs: patience } : patience;
-  const { withinMs = 15_000, what = holds.toString(), everyMs } = given;
+  const { withinMs = 60_000, what = holds.toString(), everyMs } = given;
   const startedMs = performance.now();
   while (!(await holds())) {
     const waitedMs = performance.now() - startedMs;

@@ -2,9 +2,6 @@ import { relative } from 'node:path';
 import { reportUsage, usageNow } from './usage.mjs';
 import { watchEventLoop } from './watch-event-loop.mjs';
 
-/** How many times the time limit of a test the event loop may stand still. */
-const STILL_TIMES = 3;
-
 let tellTest;
 
 /**
@@ -21,7 +18,7 @@ export default class NodeEnvironment {
 
   constructor({ globalConfig }, { testPath }) {
     this.#path = relative(globalConfig.rootDir, testPath);
-    tellTest ??= watchEventLoop(STILL_TIMES * globalConfig.testTimeout);
+    tellTest ??= watchEventLoop(globalConfig.testTimeout);
     tellTest(this.#path);
   }
 

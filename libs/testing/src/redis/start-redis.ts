@@ -40,7 +40,7 @@ export async function startRedis(password?: string): Promise<TestRedis> {
   }
 }
 
-const START_MS = 10_000;
+const START_MS = 60_000;
 
 class ServerRedis implements TestRedis {
   private process: ManagedProcess | undefined;

@@ -2,7 +2,7 @@
 const only = (name, packages, home) => ({
   name,
   severity: 'error',
-  from: { pathNot: `^(${home}|libs/testing|apps/[^/]+/test|bench|test)/|[.-]spec\\.ts$` },
+  from: { pathNot: `^(${home}|libs/testing|apps/[^/]+/test|bench|test)/|[.-](spec|support)\\.ts$` },
   to: { path: `node_modules/(${packages})/` },
 });
 
@@ -32,7 +32,7 @@ module.exports = {
       name: 'the-sdk-stands-alone',
       severity: 'error',
       comment: 'It is published: nothing of this repository goes with it.',
-      from: { path: '^libs/partner-sdk/', pathNot: '[.-]spec\\.ts$' },
+      from: { path: '^libs/partner-sdk/', pathNot: '[.-](spec|support)\\.ts$' },
       to: { path: '^(apps|libs)/', pathNot: '^libs/partner-sdk/' },
     },
     {
@@ -40,7 +40,7 @@ module.exports = {
       severity: 'error',
       comment:
         'It is published to check the index: of this repository it has the pure rules, Keccak, and the SDK to ask the api.',
-      from: { path: '^libs/verify/', pathNot: '[.-]spec\\.ts$' },
+      from: { path: '^libs/verify/', pathNot: '[.-](spec|support)\\.ts$' },
       to: { path: '^(apps|libs)/', pathNot: '^libs/(verify|domain|keccak|partner-sdk)/' },
     },
     {
@@ -72,7 +72,10 @@ module.exports = {
     {
       name: 'testing-only-from-tests',
       severity: 'error',
-      from: { path: '^(apps|libs)/', pathNot: '^libs/testing/|^apps/[^/]+/test/|[.-]spec\\.ts$' },
+      from: {
+        path: '^(apps|libs)/',
+        pathNot: '^libs/testing/|^apps/[^/]+/test/|[.-](spec|support)\\.ts$',
+      },
       to: { path: '^libs/testing/' },
     },
     only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain|libs/verify|apps/web'),
@@ -89,7 +92,7 @@ module.exports = {
         'Not through another lib either: #libs/platform has the interfaces, the programs bring what implements them.',
       from: {
         path: '^libs/',
-        pathNot: '^libs/(openapi|service|sign-in|telemetry)/|[.-]spec\\.ts$',
+        pathNot: '^libs/(openapi|service|sign-in|telemetry)/|[.-](spec|support)\\.ts$',
       },
       to: {
         path: 'node_modules/(@nestjs|fastify|pino|prom-client|@opentelemetry)/',
@@ -101,7 +104,8 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: '[.-]spec\\.ts$|main\\.tsx?$|\\.d\\.ts$|^libs/testing/src/jest/|^apps/web/vite',
+        pathNot:
+          '[.-](spec|support)\\.ts$|main\\.tsx?$|\\.d\\.ts$|^libs/testing/src/jest/|^apps/web/vite',
       },
       to: {},
     },

@@ -81,6 +81,7 @@ export default tseslint.config(
     files: [
       '**/*.spec.ts',
       '**/*-spec.ts',
+      '**/*.support.ts',
       'test/**/*.ts',
       'apps/*/test/**/*.ts',
       'bench/**/*.ts',

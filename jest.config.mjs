@@ -1,31 +1,49 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
+import { missingNeeds } from './libs/testing/src/jest/programs.mjs';
 
 const swcrc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
 delete swcrc.exclude;
 
-/** The suffix of a test file tells which programs the test needs; see CONTRIBUTING.md. */
-export default {
+const NEEDED = missingNeeds().join('|');
+
+const common = {
   testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
   runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
-  testMatch: [
-    '<rootDir>/{apps,libs,test,contracts,bench}/**/*.spec.ts',
-    '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
-    // Left out where there is no Redis; the end of the run says so, and CI fails.
-    ...(hasRedis() ? ['<rootDir>/{apps,libs}/**/*.redis-spec.ts'] : []),
-  ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
+  testPathIgnorePatterns: ['/node_modules/', ...(NEEDED ? [`\\.(${NEEDED})\\.[^/]+$`] : [])],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
-  // No test waits this long unless something hangs; a busy machine takes several times what an idle one takes.
+};
+
+/** The suffix of a test file tells the kind of the test; see CONTRIBUTING.md. */
+const project = (displayName, suffix, more) => ({
+  ...common,
+  displayName,
+  testMatch: [`<rootDir>/{apps,libs,test,contracts,bench}/**/*${suffix}.ts`],
+  ...more,
+});
+const CLUSTER = '\\.cluster\\.soak-spec\\.ts$';
+const CONTAINERS = '\\.containers\\.soak-spec\\.ts$';
+
+export default {
+  projects: [
+    project('unit', '.spec'),
+    project('integration', '.int-spec'),
+    project('e2e', '.e2e-spec'),
+    project('soak', '.soak-spec', {
+      testPathIgnorePatterns: [...common.testPathIgnorePatterns, CLUSTER, CONTAINERS],
+    }),
+    project('cluster', '.cluster.soak-spec'),
+    // They use no database and no build of this machine.
+    project('containers', '.containers.soak-spec', {
+      globalSetup: undefined,
+      globalTeardown: undefined,
+    }),
+  ],
+  // Only what hangs waits this long. A busy machine needs several times what an idle one does.
   testTimeout: 180_000,
-  // Printed at the end of the run.
-  globals: {
-    otherRuns:
-      'Run by themselves: npm run test:system (whole programs, the commands of the documents, backups), test:browser (the web pages in Chromium), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).',
-  },
   testSequencer: '<rootDir>/libs/testing/src/jest/slowest-first.mjs',
   // More workers than two cores can run at once, since half of the slow tests wait most of the time. The limit is
   // memory: each worker may run a whole system.

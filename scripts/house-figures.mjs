@@ -12,7 +12,7 @@ import { walksOf } from '../test/docs/walks.ts';
 
 const SHORT_LINES = 25;
 const MADE = /\.generated\.ts$|(^|\/)(dist|node_modules)\//;
-const TEST = /[.-]spec\.tsx?$|(^|\/)(test|testing)\//;
+const TEST = /[.-](spec|support)\.tsx?$|(^|\/)(test|testing)\//;
 const VAGUE = /\b(whoever|somebody|nobody|anybody)\b/i;
 
 const paths = globSync('{apps,libs,test}/**/*.{ts,tsx}').filter((path) => !MADE.test(path));

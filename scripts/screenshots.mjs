@@ -12,7 +12,7 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium as driver } from 'playwright-core';
-import { chromium } from '../libs/testing/src/jest/chromium.mjs';
+import { programPath } from '../libs/testing/src/jest/programs.mjs';
 import { withPalette } from './png-palette.mjs';
 
 const folder = process.argv[2] ?? 'docs/images';
@@ -27,7 +27,7 @@ const POINTS = '5000';
 
 mkdirSync(folder, { recursive: true });
 const browser = await driver.launch({
-  executablePath: chromium(),
+  executablePath: programPath('chromium'),
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 });
 try {

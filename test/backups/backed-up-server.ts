@@ -9,7 +9,7 @@ import { expect } from '@jest/globals';
 import { ManagedProcess } from '#libs/devprocess';
 import { EmbeddedPostgres, PostgresUser } from '#libs/devpostgres';
 import { eventually } from '#libs/testing';
-import { postgresTools } from '../../libs/testing/src/jest/postgres-tools.mjs';
+import { postgresTools } from '../../libs/testing/src/jest/programs.mjs';
 import { processTree, signalAll } from '../cluster/node-processes.js';
 
 const MINUTES_MS = 120_000;

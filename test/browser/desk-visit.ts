@@ -5,8 +5,8 @@ import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
 import {
   type Account,
   type ConsoleBench,
-} from '../../apps/console/src/testing/console-harness.support-spec.js';
-import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+} from '../../apps/console/src/testing/console-harness.support.js';
+import { type Visitor } from '../../apps/console/src/testing/visitor.support.js';
 
 export const WALLET_NAME = 'Test <b>wallet</b>';
 

@@ -11,7 +11,7 @@ import {
   anAccount,
   type ConsoleBench,
   type Place,
-} from '../../apps/console/src/testing/console-harness.support-spec.js';
+} from '../../apps/console/src/testing/console-harness.support.js';
 import { DeskVisit } from './desk-visit.js';
 import { Replicas } from './replicas.js';
 

@@ -2,7 +2,7 @@
  * Two replicas of each service behind the proxy of docker-compose.yml, which sends them the requests by turns. Only the
  * proxy and the addresses are here; a test starts the services.
  */
-import { type Place } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { type Place } from '../../apps/console/src/testing/console-harness.support.js';
 import { freePort } from '#libs/devprocess';
 import { NameServer } from '../compose/proxy/name-server.js';
 import { Proxy } from '../compose/proxy/proxy.js';

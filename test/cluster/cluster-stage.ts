@@ -14,7 +14,7 @@ import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
 import {
   openSession,
   SECRETS_KEY as REDEMPTION_SECRETS_KEY,
-} from '../../apps/redemption/src/testing/redemption-harness.support-spec.js';
+} from '../../apps/redemption/src/testing/redemption-harness.support.js';
 import { ApiProgram, type ApiProgramOptions } from '../restarts/api-program.js';
 import { type LoadUser } from '../restarts/redemption-load.js';
 import { RedemptionProgram } from '../restarts/redemption-program.js';

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
-import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
+import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 
 /** The etcd in which Patroni keeps the leader lock: one node, with version 2 of its API. */
 export class EtcdServer {
@@ -16,7 +16,7 @@ export class EtcdServer {
     const [port, peerPort] = [await freePort(), await freePort()];
     const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
     const process = await ManagedProcess.start({
-      command: clusterProgram('etcd') ?? 'etcd',
+      command: programPath('etcd') ?? 'etcd',
       args: [
         ...['--name', 'etcd1', '--data-dir', join(folder, 'data'), '--enable-v2'],
         ...['--listen-client-urls', client, '--advertise-client-urls', client],

@@ -5,8 +5,7 @@ import { dump, load } from 'js-yaml';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { PostgresUser } from '#libs/devpostgres';
 import { eventually, TcpLink } from '#libs/testing';
-import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
-import { postgresTools } from '../../libs/testing/src/jest/postgres-tools.mjs';
+import { postgresTools, programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { commandOf, processTree, signalAll } from './node-processes.js';
 
 const SHIPPED = 'deploy/ha/patroni.yml';
@@ -62,7 +61,7 @@ export class PatroniNode {
     const { folder, passwords } = this.options;
     const user = await PostgresUser.for([folder]);
     this.patroni = await ManagedProcess.start({
-      ...user.command(clusterProgram('patroni') ?? 'patroni', [this.configFile]),
+      ...user.command(programPath('patroni') ?? 'patroni', [this.configFile]),
       environment: {
         PATH: process.env['PATH'],
         LANG: 'C.UTF-8',

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
+import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 
 const SHIPPED = 'deploy/ha/pgbouncer.ini';
 
@@ -32,7 +32,7 @@ export class Pooler {
     await writeFile(file, text);
     await writeFile(users, `"pgbouncer" "${password}"\n`);
     const process = await ManagedProcess.start({
-      command: clusterProgram('pgbouncer') ?? 'pgbouncer',
+      command: programPath('pgbouncer') ?? 'pgbouncer',
       // PgBouncer refuses to run as root.
       args: [...(userInfo().uid === 0 ? ['-u', 'postgres'] : []), file],
       logFile: join(folder, 'pgbouncer.log'),

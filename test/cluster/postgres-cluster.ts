@@ -10,7 +10,7 @@ import pg from 'pg';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { type Program } from '#libs/db';
 import { eventually } from '#libs/testing';
-import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
+import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { EtcdServer } from './etcd-server.js';
 import { type ClusterPasswords, PatroniNode } from './patroni-node.js';
 import { Pooler } from './pooler.js';
@@ -159,7 +159,7 @@ export class PostgresCluster {
       [`CHECK${place + 1}`, String(checkPort)],
     ]);
     const program = await ManagedProcess.start({
-      command: clusterProgram('haproxy') ?? 'haproxy',
+      command: programPath('haproxy') ?? 'haproxy',
       args: ['-W', '-db', '-f', 'deploy/ha/haproxy.cfg'],
       environment: {
         ...(Object.fromEntries(places) as Record<string, string>),

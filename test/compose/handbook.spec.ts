@@ -37,7 +37,7 @@ function leafOf(command: Command, [word, ...rest]: readonly string[]): [Command,
  * commands.
  */
 const SPANS = ['docs/operating', 'docs/partners'].flatMap(pagesIn).flatMap((page) =>
-  // test/operating/commands.tools-spec.ts runs the code blocks.
+  // test/operating/commands.tools.e2e-spec.ts runs the code blocks.
   [
     ...textOf(page)
       .replace(/^ *```[^]*?^ *```$/gm, '')

@@ -94,13 +94,13 @@ export function labelsIn(expression: string): string[] {
 
 function sources(): string[] {
   return globSync('{apps,libs}/*/src/**/*.ts', { cwd: ROOT })
-    .filter((path) => !/[.-]spec\.ts$/.test(path))
+    .filter((path) => !/[.-](spec|support)\.ts$/.test(path))
     .map((path) => readFileSync(new URL(path, ROOT), 'utf8'));
 }
 
 /** Written by deploy/pgbackrest/backups.sh for the node exporter; the script's test reads the file. */
 const SCRIPT_SERIES = ['lowmark_archive_waiting_seconds'];
-/** Time series of other programs; `monitoring.metrics-spec.ts` reads them from these programs. */
+/** Time series of other programs; `alerting.monitoring.soak-spec.ts` reads them from these programs. */
 const FOREIGN_SERIES = [
   'ALERTS',
   'alertmanager_notifications_total',

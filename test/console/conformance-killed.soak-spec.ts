@@ -9,15 +9,15 @@ import { freePort } from '#libs/devprocess';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import { eventually } from '#libs/testing';
 import { type ConformanceBody } from '../../apps/console/src/portal/conformance.dto.js';
-import { refusalOf } from '../../apps/console/src/testing/console-harness.support-spec.js';
-import { Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+import { refusalOf } from '../../apps/console/src/testing/console-harness.support.js';
+import { Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import {
   API_KEY,
   aPlayer,
   SECRET,
-} from '../../apps/partner/src/testing/partner-harness.support-spec.js';
+} from '../../apps/partner/src/testing/partner-harness.support.js';
 import { ServiceProgram } from '../restarts/service-program.js';
-import { json, PartnerBench } from './partner-bench.support-spec.js';
+import { json, PartnerBench } from './partner-bench.support.js';
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const POINTS = 5;

@@ -4,12 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
-import {
-  type MonitoringProgram,
-  monitoringProgram,
-} from '../../libs/testing/src/jest/monitoring-programs.mjs';
+import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { type ComposeFile, yamlOf } from '../compose/compose-file.js';
 import { alertmanagerConfig, prometheusConfig } from './loopback-config.js';
+
+type MonitoringProgram = 'prometheus' | 'alertmanager' | 'node-exporter' | 'blackbox-exporter';
 
 /** HANDBOOK_URL as an operator would set it. */
 export const HANDBOOK_URL = 'https://git.example/lowmark/blob/main/docs/operating';
@@ -107,7 +106,7 @@ export class Monitoring {
 
   private async run(name: MonitoringProgram, address: string): Promise<void> {
     const started = await ManagedProcess.start({
-      command: monitoringProgram(name) ?? name,
+      command: programPath(name) ?? name,
       args: [`--web.listen-address=${address}`, ...this.argumentsOf(name)],
       environment: { HANDBOOK_URL },
       logFile: join(this.folder, `${name}.log`),
@@ -152,7 +151,7 @@ export class Monitoring {
 
 /** Whether Alertmanager reads URLs from files: from 0.26 on. Debian 12 has 0.25. */
 function readsUrlsFromFiles(): boolean {
-  const version = execFileSync(monitoringProgram('alertmanager') ?? '', ['--version'], {
+  const version = execFileSync(programPath('alertmanager') ?? '', ['--version'], {
     encoding: 'utf8',
   });
   const [, minor = '0'] = /version 0\.(\d+)/.exec(version) ?? [];

@@ -17,7 +17,7 @@ import {
   addPrice,
   openSession,
   SECRETS_KEY,
-} from '../../apps/redemption/src/testing/redemption-harness.support-spec.js';
+} from '../../apps/redemption/src/testing/redemption-harness.support.js';
 import { LoadBalancer } from './load-balancer.js';
 import { RedemptionLoad, type LoadUser } from './redemption-load.js';
 import { RedemptionProgram } from './redemption-program.js';

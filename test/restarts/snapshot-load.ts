@@ -1,5 +1,5 @@
 import { type MintedCredential } from '#libs/signing';
-import { expectSigned } from '../../apps/api/src/testing/wire.support-spec.js';
+import { expectSigned } from '../../apps/api/src/testing/wire.support.js';
 import { WALLET } from './served-index.js';
 
 const PATH = '/api/staking/snapshots';

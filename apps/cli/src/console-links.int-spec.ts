@@ -3,7 +3,7 @@ import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleSessionStore, InvitationStore, SignInLinkStore } from '#libs/db';
 import { hashToken } from '#libs/signing';
-import { CliBench } from './testing/cli-bench.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
 
 const PARTNER_LINE = /^Partner: Acme, [0-9a-f-]{36}\n$/;
 

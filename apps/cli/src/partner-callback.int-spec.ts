@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallbackStore, type PartnerCallback } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
+import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support.js';
 
 const URL_GIVEN = 'https://Game.Example/svc/';
 const URL_STORED = 'https://game.example/svc';

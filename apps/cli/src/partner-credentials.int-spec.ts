@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PartnerStore } from '#libs/db';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { CliBench } from './testing/cli-bench.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
 
 interface Issued {
   readonly partnerId: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallbackStore } from '#libs/db';
-import { CliBench } from './testing/cli-bench.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
 
 let bench: CliBench;
 beforeAll(async () => {

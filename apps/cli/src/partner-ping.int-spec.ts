@@ -4,7 +4,7 @@ import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex, verifySignature } from '#libs/signing';
 import { FakePartner, type PartnerBehaviour, type PartnerCall } from '#libs/testing';
 import { type PingReport } from '#libs/operations';
-import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
+import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support.js';
 
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7';
 const PATH = '/game/v1/get-points-by-address';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, PriceStore } from '#libs/db';
 import { anInitialIndex } from '#libs/testing';
-import { CliBench } from './testing/cli-bench.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
 
 let bench: CliBench;
 let prices: PriceStore;

@@ -10,8 +10,8 @@ import {
   RetryRedemption,
 } from '#libs/operations';
 import { systemClock } from '#libs/platform';
-import { CliBench } from './testing/cli-bench.support-spec.js';
-import { aStored, type Case, CASES, POLICY } from './testing/redemption-rows.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
+import { aStored, type Case, CASES, POLICY } from './testing/redemption-rows.support.js';
 
 const NOTE = 'agreed with Acme';
 const ARGV: Readonly<Record<ActionName, (id: string) => readonly string[]>> = {

@@ -3,8 +3,8 @@ import { RedemptionStore } from '#libs/db';
 import { type PartnerId, type UuidV7, ZERO_ADDRESS } from '#libs/domain';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
 import { tokensText } from '#libs/operations';
-import { CliBench } from './testing/cli-bench.support-spec.js';
-import { aStored } from './testing/redemption-rows.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
+import { aStored } from './testing/redemption-rows.support.js';
 
 let bench: CliBench;
 let ids: UuidV7[];

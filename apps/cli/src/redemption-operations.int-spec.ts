@@ -12,14 +12,8 @@ import {
   transition,
 } from '#libs/domain';
 import { type OperatorEvent } from '#libs/operations';
-import { CliBench } from './testing/cli-bench.support-spec.js';
-import {
-  aStored,
-  type Case,
-  CASES,
-  POLICY,
-  stateOf,
-} from './testing/redemption-rows.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
+import { aStored, type Case, CASES, POLICY, stateOf } from './testing/redemption-rows.support.js';
 
 let bench: CliBench;
 let partner: PartnerId;

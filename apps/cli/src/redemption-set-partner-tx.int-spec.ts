@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { RedemptionStore } from '#libs/db';
 import { testEvidence } from '#libs/testing';
-import { CliBench } from './testing/cli-bench.support-spec.js';
-import { aStored } from './testing/redemption-rows.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
+import { aStored } from './testing/redemption-rows.support.js';
 
 let bench: CliBench;
 let partner: PartnerId;

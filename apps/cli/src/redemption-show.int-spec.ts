@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallbackStore, RedemptionStore, RedemptionViews } from '#libs/db';
 import { type PartnerId, type Redemption } from '#libs/domain';
-import { CliBench } from './testing/cli-bench.support-spec.js';
-import { aStored, type Case, CASES, stateOf } from './testing/redemption-rows.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
+import { aStored, type Case, CASES, stateOf } from './testing/redemption-rows.support.js';
 
 let bench: CliBench;
 let acme: PartnerId;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicationStore, PublicationViews } from '#libs/db';
 import { dayText, type NodeHash } from '#libs/domain';
 import { aWallet } from '#libs/testing';
-import { CliBench } from './testing/cli-bench.support-spec.js';
+import { CliBench } from './testing/cli-bench.support.js';
 
 const FIRST = 20_310;
 const place = { chainId: 5, registry: aWallet(0xe9) };

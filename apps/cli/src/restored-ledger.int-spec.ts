@@ -9,8 +9,8 @@ import {
   RedemptionStore,
 } from '#libs/db';
 import { type Address, type BlockHash, type PartnerId } from '#libs/domain';
-import { type AuditRow, CliBench } from './testing/cli-bench.support-spec.js';
-import { aStored } from './testing/redemption-rows.support-spec.js';
+import { type AuditRow, CliBench } from './testing/cli-bench.support.js';
+import { aStored } from './testing/redemption-rows.support.js';
 
 const ID = '0199d000-0000-7000-8000-0000000000aa';
 const VAULT = `0x${'7a'.repeat(20)}` as Address;

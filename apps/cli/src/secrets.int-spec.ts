@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallbackStore, PartnerStore } from '#libs/db';
 import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
-import { CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
+import { CALLBACK_SECRET, CliBench } from './testing/cli-bench.support.js';
 
 /** An unused URL: these partners are never called. */
 const URL = 'https://game.example/svc';

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
+import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support.js';
 
 const ID = '019aa632-9d7b-7c01-9b2f-5b0f6f1a2c3d';
 const MESSAGE = ['--method', 'POST', '--path', '/game/x?y=1', '--request-id', ID, '--body', '{}'];

@@ -1,7 +1,7 @@
 /** Whole answers of every kind, over real sockets. The partner gets each call exactly once. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { aClient, CONFIRM, deduct, endpointOf } from './testing/partner-bench.support-spec.js';
+import { aClient, CONFIRM, deduct, endpointOf } from './testing/partner-bench.support.js';
 import {
   answer,
   type Behaviour,
@@ -9,7 +9,7 @@ import {
   RoguePartner,
   signatureFor,
   SUCCESS,
-} from './testing/rogue-partner.support-spec.js';
+} from './testing/rogue-partner.support.js';
 
 let partner: RoguePartner;
 

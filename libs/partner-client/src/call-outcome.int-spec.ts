@@ -9,14 +9,14 @@ import {
   DEDUCT,
   endpointOf,
   WALLET,
-} from './testing/partner-bench.support-spec.js';
+} from './testing/partner-bench.support.js';
 import {
   answer,
   type Behaviour,
   headersOf,
   RoguePartner,
   SUCCESS,
-} from './testing/rogue-partner.support-spec.js';
+} from './testing/rogue-partner.support.js';
 
 const INSUFFICIENT = '{"errorCode":"ERR-INSUFFICIENT-POINTS","errorMessage":"","success":false}';
 

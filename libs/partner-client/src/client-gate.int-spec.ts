@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { aPartnerId, FakeClock } from '#libs/testing';
 import { type PartnerClient } from './partner-client.js';
-import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.support-spec.js';
+import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.support.js';
 import {
   answer,
   type Behaviour,
   headersOf,
   RoguePartner,
-} from './testing/rogue-partner.support-spec.js';
+} from './testing/rogue-partner.support.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 
 const [ONE, TWO] = [aPartnerId(), aPartnerId()];

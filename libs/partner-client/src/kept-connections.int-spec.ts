@@ -8,7 +8,7 @@ import { type PartnerId } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from './call-result.js';
 import { type PartnerClient } from './partner-client.js';
-import { anAuthority } from './testing/certificates.support-spec.js';
+import { anAuthority } from './testing/certificates.support.js';
 import {
   aClient,
   anEndpoint,
@@ -18,14 +18,14 @@ import {
   deduct,
   endpointOf,
   REVERT,
-} from './testing/partner-bench.support-spec.js';
+} from './testing/partner-bench.support.js';
 import {
   answer,
   headersOf,
   RoguePartner,
   type SeenRequest,
   SUCCESS,
-} from './testing/rogue-partner.support-spec.js';
+} from './testing/rogue-partner.support.js';
 
 const NAME = 'partner.example';
 const VERIFIED = { kind: 'answer', verdict: 'verified' };

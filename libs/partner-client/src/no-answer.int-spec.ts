@@ -1,19 +1,13 @@
 /** Every way in which no whole answer comes, over real sockets. No call is made twice. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  aClient,
-  BALANCE,
-  DEDUCT,
-  deduct,
-  endpointOf,
-} from './testing/partner-bench.support-spec.js';
+import { aClient, BALANCE, DEDUCT, deduct, endpointOf } from './testing/partner-bench.support.js';
 import {
   answer,
   type Behaviour,
   headersOf,
   RoguePartner,
   SUCCESS,
-} from './testing/rogue-partner.support-spec.js';
+} from './testing/rogue-partner.support.js';
 
 let partner: RoguePartner;
 

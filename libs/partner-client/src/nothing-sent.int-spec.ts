@@ -7,9 +7,9 @@ import { createServer, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CallResult } from './call-result.js';
 import { type PartnerClientOptions } from './partner-client.js';
-import { anAuthority, type Issued } from './testing/certificates.support-spec.js';
-import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support-spec.js';
-import { RoguePartner } from './testing/rogue-partner.support-spec.js';
+import { anAuthority, type Issued } from './testing/certificates.support.js';
+import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support.js';
+import { RoguePartner } from './testing/rogue-partner.support.js';
 
 const PUBLIC = { policy: { allowPrivate: false } };
 const NAME = 'partner.example';

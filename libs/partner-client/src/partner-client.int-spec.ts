@@ -13,8 +13,8 @@ import {
   REDEMPTION,
   REVERT,
   WALLET,
-} from './testing/partner-bench.support-spec.js';
-import { API_KEY, RoguePartner, SHARED_SECRET } from './testing/rogue-partner.support-spec.js';
+} from './testing/partner-bench.support.js';
+import { API_KEY, RoguePartner, SHARED_SECRET } from './testing/rogue-partner.support.js';
 
 let partner: RoguePartner;
 

@@ -11,7 +11,7 @@ import {
   DEDUCT,
   endpointOf,
   REVERT,
-} from './testing/partner-bench.support-spec.js';
+} from './testing/partner-bench.support.js';
 import {
   answer,
   API_KEY,
@@ -19,7 +19,7 @@ import {
   headersOf,
   RoguePartner,
   SHARED_SECRET,
-} from './testing/rogue-partner.support-spec.js';
+} from './testing/rogue-partner.support.js';
 
 /** The secrets as they are, and as they appear in JSON, in JSON within JSON, and in a URL. */
 const SECRETS = [API_KEY, SHARED_SECRET].flatMap((secret) => [

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { PARTNER_STEPS, type UuidV7 } from '#libs/domain';
 import { type PartnerUrl } from './wire/dial.js';
 import { parsePartnerUrl, type PartnerCall, ROUTES, signedRequest } from './partner-endpoint.js';
-import { anEndpoint, CONFIRM, DEDUCT, WALLET } from './testing/partner-bench.support-spec.js';
-import { API_KEY } from './testing/rogue-partner.support-spec.js';
+import { anEndpoint, CONFIRM, DEDUCT, WALLET } from './testing/partner-bench.support.js';
+import { API_KEY } from './testing/rogue-partner.support.js';
 
 interface Vector {
   name: string;

@@ -1,8 +1,8 @@
 /** Calls that succeed over TLS, by address and by name. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { anAuthority } from './testing/certificates.support-spec.js';
-import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support-spec.js';
-import { answer, RoguePartner } from './testing/rogue-partner.support-spec.js';
+import { anAuthority } from './testing/certificates.support.js';
+import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support.js';
+import { answer, RoguePartner } from './testing/rogue-partner.support.js';
 
 describe('a call over TLS', () => {
   const authority = anAuthority();

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { canonicalJson, type UuidV7 } from '#libs/domain';
 import { believableJson, type Reply } from '#libs/partner-sdk/answers';
 import { hmacSha256Hex } from '#libs/signing';
-import { anEndpoint } from './testing/partner-bench.support-spec.js';
-import { SHARED_SECRET, SUCCESS } from './testing/rogue-partner.support-spec.js';
+import { anEndpoint } from './testing/partner-bench.support.js';
+import { SHARED_SECRET, SUCCESS } from './testing/rogue-partner.support.js';
 import { type ReceivedAnswer, replyOf, verdictOf } from './verify-answer.js';
 
 const CALL = {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '#libs/partner-sdk';
 import { systemClock } from '#libs/platform';
 import { mintWebhookSecret } from '#libs/signing';
-import { answer, RoguePartner, type SeenRequest } from './testing/rogue-partner.support-spec.js';
+import { answer, RoguePartner, type SeenRequest } from './testing/rogue-partner.support.js';
 import { type WebhookAttempt, WebhookSender, type WebhookSenderOptions } from './webhook-sender.js';
 
 const SECRET = mintWebhookSecret();

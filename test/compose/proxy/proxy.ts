@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { haproxy } from '../../../libs/testing/src/jest/haproxy.mjs';
+import { programPath } from '../../../libs/testing/src/jest/programs.mjs';
 import { type NameServer } from './name-server.js';
 
 const START = 'deploy/haproxy/start.sh';
@@ -144,5 +144,8 @@ export function environmentOfHaproxy(): Record<string, string> {
   const path = process.env['PATH'] ?? '';
   // The default names are those of containers, which this machine cannot resolve. Without attempts, HAProxy does not
   // wait for each name.
-  return { PATH: `${path}${delimiter}${dirname(haproxy() ?? '')}`, RES_OPTIONS: 'attempts:0' };
+  return {
+    PATH: `${path}${delimiter}${dirname(programPath('haproxy') ?? '')}`,
+    RES_OPTIONS: 'attempts:0',
+  };
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '#libs/devpostgres';
-import { postgresTools } from '../../../libs/testing/src/jest/postgres-tools.mjs';
+import { postgresTools } from '../../../libs/testing/src/jest/programs.mjs';
 
 /** A database `lowmark` with an owner of the same name, as in docker-compose.yml. */
 export class LocalPostgres {

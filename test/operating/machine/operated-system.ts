@@ -14,8 +14,8 @@ import {
 } from '#libs/db';
 import { type BlockHash, mintUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
 import { aPartnerId, aWallet, FakePartner, stake, startRedis, VaultBench } from '#libs/testing';
-import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support-spec.js';
-import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support-spec.js';
+import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support.js';
+import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support.js';
 import { LocalPostgres } from './local-postgres.js';
 import { Services } from './services.js';
 

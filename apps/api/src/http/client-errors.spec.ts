@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, connect, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { exchange, expectError, expectSigned } from '../testing/wire.support-spec.js';
+import { exchange, expectError, expectSigned } from '../testing/wire.support.js';
 import { Admissions, anonymousSecret, type LastUse } from '../auth/admission.js';
 import { type CredentialCache } from '../auth/credential-cache.js';
 import { type ApiSettings } from '../api.env.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing';
-import { addPartner, type Api } from '../testing/api-harness.support-spec.js';
-import { get, metric, Replicas } from '../testing/replicas.support-spec.js';
+import { addPartner, type Api } from '../testing/api-harness.support.js';
+import { get, metric, Replicas } from '../testing/replicas.support.js';
 
 let replicas: Replicas;
 

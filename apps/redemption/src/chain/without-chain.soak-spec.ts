@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { mintUuidV7, newRedemption, parseDecimal, type PartnerId } from '#libs/domain';
 import { type FaultyNode, startChain, startFaultyNode } from '#libs/testing';
-import { Gate } from '../testing/gate.support-spec.js';
+import { Gate } from '../testing/gate.support.js';
 import {
   addPartner,
   addPrice,
@@ -14,7 +14,7 @@ import {
   type Service,
   startService,
   type User,
-} from '../testing/redemption-harness.support-spec.js';
+} from '../testing/redemption-harness.support.js';
 
 let gates: Gate[];
 let service: Service | undefined;

@@ -10,13 +10,8 @@ import {
   startFaultyNode,
   TestRegistry,
 } from '#libs/testing';
-import { RegistryProgram } from './registry-program.support-spec.js';
-import {
-  type PublisherUnderTest,
-  RegistryStage,
-  rootOf,
-  TODAY,
-} from './registry-stage.support-spec.js';
+import { RegistryProgram } from './registry-program.support.js';
+import { type PublisherUnderTest, RegistryStage, rootOf, TODAY } from './registry-stage.support.js';
 
 const FIRST = TODAY - 10;
 const DAYS = [FIRST, FIRST + 1];

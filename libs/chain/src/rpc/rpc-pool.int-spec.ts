@@ -9,7 +9,7 @@ import {
   RangeTooLargeError,
 } from '../errors/rpc.errors.js';
 import { type PostBody, postOverHttp } from './http-exchange.js';
-import { ask, CHAIN_ID, echo, KEY, LOGS, PoolBench } from './pool-bench.support-spec.js';
+import { ask, CHAIN_ID, echo, KEY, LOGS, PoolBench } from './pool-bench.support.js';
 import { valueOf } from './rpc-call.js';
 import { type RpcPool } from './rpc-pool.js';
 

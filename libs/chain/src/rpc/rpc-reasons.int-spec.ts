@@ -1,7 +1,7 @@
 /** What operators learn about a failure: the reason, and the HTTP status. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type Fault } from '#libs/testing';
-import { ask, echo, PoolBench } from './pool-bench.support-spec.js';
+import { ask, echo, PoolBench } from './pool-bench.support.js';
 
 let bench: PoolBench;
 beforeEach(async () => {

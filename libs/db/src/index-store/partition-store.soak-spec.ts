@@ -19,7 +19,7 @@ import {
   requireContiguous,
   withUnpartitioned,
   Writer,
-} from './partition-bench.support-spec.js';
+} from './partition-bench.support.js';
 
 let test: TestDatabase;
 let owner: Database;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ClaimStore, ClaimWatchStore, NoSuchClaimError } from '../index.js';
-import { onChain, ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
+import { onChain, ReconciliationBench, TOKENS } from './reconciliation.support.js';
 import { aNewRedemption, aUuid, PLACE, START_MS } from './testing/builders.js';
 
 let bench: ReconciliationBench;

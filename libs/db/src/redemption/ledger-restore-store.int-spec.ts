@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
+import { ReconciliationBench, TOKENS } from './reconciliation.support.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 
 /** Time of the services' clocks, ahead of the database's clock. */

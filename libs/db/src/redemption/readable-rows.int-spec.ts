@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
 import { type Database } from '../index.js';
-import { ReconciliationBench } from './reconciliation.support-spec.js';
+import { ReconciliationBench } from './reconciliation.support.js';
 import { aUuid } from './testing/builders.js';
 
 const HASH = `0x${'ab'.repeat(32)}`;

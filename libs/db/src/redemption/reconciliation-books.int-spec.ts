@@ -8,7 +8,7 @@ import {
   onChain,
   ReconciliationBench,
   TOKENS,
-} from './reconciliation.support-spec.js';
+} from './reconciliation.support.js';
 import { aBlock, aNewRedemption, PLACE, someWallet, START_MS } from './testing/builders.js';
 
 let bench: ReconciliationBench;

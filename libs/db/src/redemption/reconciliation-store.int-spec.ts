@@ -2,13 +2,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Difference } from '#libs/domain';
 import { exclusively } from './exclusively.js';
-import {
-  CHAIN,
-  FINAL,
-  onChain,
-  ReconciliationBench,
-  TOKENS,
-} from './reconciliation.support-spec.js';
+import { CHAIN, FINAL, onChain, ReconciliationBench, TOKENS } from './reconciliation.support.js';
 import { aBlock, aNewRedemption, PLACE, START_MS } from './testing/builders.js';
 
 const NOTHING = { count: 0, tokens: 0n };

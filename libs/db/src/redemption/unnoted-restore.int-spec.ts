@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Redemption, type UuidV7 } from '#libs/domain';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { ReconciliationBench } from './reconciliation.support-spec.js';
+import { ReconciliationBench } from './reconciliation.support.js';
 import { expiryOf, planOf, START_MS } from './testing/builders.js';
 
 const NOT_NOTED = { code: 'RESTORE_NOT_NOTED' };

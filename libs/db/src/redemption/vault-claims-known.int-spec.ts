@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { KnownVaults } from '../index.js';
-import { CHAIN, ReconciliationBench } from './reconciliation.support-spec.js';
+import { CHAIN, ReconciliationBench } from './reconciliation.support.js';
 import { PLACE } from './testing/builders.js';
 
 const OTHER = `0x${'7b'.repeat(20)}` as Address;

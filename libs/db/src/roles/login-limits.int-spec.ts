@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createDatabase, migrate, prepareLogins, PROGRAMS } from '../index.js';
-import { Logins } from './logins.support-spec.js';
+import { Logins } from './logins.support.js';
 
 let logins: Logins;
 

@@ -11,7 +11,7 @@ import {
   type Program,
 } from '../index.js';
 import { ExcessRightsError, requireOwnRights } from './held-rights.js';
-import { Logins } from './logins.support-spec.js';
+import { Logins } from './logins.support.js';
 
 let logins: Logins;
 let test: TestDatabase;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type AttemptRecord, type Database, type DueEvent, EventQueue } from '../index.js';
-import { subscribe, type Subscribed } from './webhook-bench.support-spec.js';
+import { subscribe, type Subscribed } from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, DayEvents, IndexStore } from '../index.js';
-import { eventsOf, seal, subscribe } from './webhook-bench.support-spec.js';
+import { eventsOf, seal, subscribe } from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

@@ -23,7 +23,7 @@ import {
   subscribe,
   subscribeAgain,
   type Subscribed,
-} from './webhook-bench.support-spec.js';
+} from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

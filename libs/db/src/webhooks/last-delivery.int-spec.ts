@@ -9,7 +9,7 @@ import {
   EventQueue,
   SubscriptionStore,
 } from '../index.js';
-import { subscribe, type Subscribed } from './webhook-bench.support-spec.js';
+import { subscribe, type Subscribed } from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

@@ -11,7 +11,7 @@ import {
   planOf,
   someLimits,
 } from '../redemption/testing/builders.js';
-import { eventsOf, subscribe, type Subscribed } from './webhook-bench.support-spec.js';
+import { eventsOf, subscribe, type Subscribed } from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

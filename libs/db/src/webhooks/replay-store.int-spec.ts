@@ -19,7 +19,7 @@ import {
   record,
   subscribe,
   type Subscribed,
-} from './webhook-bench.support-spec.js';
+} from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, EventQueue, SubscriptionStore, WebhookSweep } from '../index.js';
-import { AUDIT, subscribe } from './webhook-bench.support-spec.js';
+import { AUDIT, subscribe } from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { anEndpoint, anId, DEDUCT } from '../testing/partner-bench.support-spec.js';
-import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
+import { anEndpoint, anId, DEDUCT } from '../testing/partner-bench.support.js';
+import { RoguePartner } from '../testing/rogue-partner.support.js';
 import { parsePartnerUrl, signedRequest } from '../partner-endpoint.js';
 import { callDeadline, ExchangeFault } from './call-fault.js';
 import { Connection, exchange, nothingArrived } from './exchange.js';

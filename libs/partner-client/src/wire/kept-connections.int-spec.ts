@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
+import { RoguePartner } from '../testing/rogue-partner.support.js';
 import { Connection, idleMs } from './exchange.js';
 import { KeptConnections } from './kept-connections.js';
 

@@ -13,9 +13,9 @@ import {
   REDEMPTION,
   send,
   WALLET,
-} from '../testing/caller.support-spec.js';
-import { faultsIn, refusedCalls } from '../testing/refused-calls.support-spec.js';
-import { ADAPTERS, type Running } from './servers.support-spec.js';
+} from '../testing/caller.support.js';
+import { faultsIn, refusedCalls } from '../testing/refused-calls.support.js';
+import { ADAPTERS, type Running } from './servers.support.js';
 
 describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, start }) => {
   const game = aGame();

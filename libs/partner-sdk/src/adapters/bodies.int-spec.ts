@@ -14,7 +14,7 @@ import {
   makeCall,
   send,
   WALLET,
-} from '../testing/caller.support-spec.js';
+} from '../testing/caller.support.js';
 
 const DEDUCT = '/deduct-points-by-address';
 const SMALL = { maxBodyBytes: 1000 };

@@ -9,7 +9,7 @@ import {
   makeCall,
   NOON_MS,
   WALLET,
-} from '../testing/caller.support-spec.js';
+} from '../testing/caller.support.js';
 
 const DEDUCT = '/deduct-points-by-address';
 

@@ -17,7 +17,7 @@ import {
   NOON_MS,
   SECRET,
   WALLET,
-} from '../testing/caller.support-spec.js';
+} from '../testing/caller.support.js';
 
 const DEDUCT = '/deduct-points-by-address';
 const READ = `/get-points-by-address?address=${WALLET}`;

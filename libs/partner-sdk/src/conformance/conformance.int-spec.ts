@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { describe, expect, it } from '@jest/globals';
-import { ACCESS_FAULTS } from './fixtures/access.faults.support-spec.js';
-import { LACKING } from './fixtures/capabilities.support-spec.js';
-import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support-spec.js';
-import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
+import { ACCESS_FAULTS } from './fixtures/access.faults.support.js';
+import { LACKING } from './fixtures/capabilities.support.js';
+import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support.js';
+import { HTTP_FAULTS } from './fixtures/http.faults.support.js';
 import {
   API_KEY,
   type Call,
   HonestPartner,
   PLAYER,
   SECRET,
-} from './fixtures/honest-partner.support-spec.js';
-import { signing } from './fixtures/form.support-spec.js';
-import { Refused } from './fixtures/honest-ledger.support-spec.js';
-import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
-import { SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
-import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
+} from './fixtures/honest-partner.support.js';
+import { signing } from './fixtures/form.support.js';
+import { Refused } from './fixtures/honest-ledger.support.js';
+import { REVERT_FAULTS } from './fixtures/revert.faults.support.js';
+import { SIGNATURE_FAULTS } from './fixtures/signature.faults.support.js';
+import { failedIn, tryOut } from './fixtures/try-out.support.js';
 import { type Report, runConformance } from './index.js';
 import { textReport } from './report/text-report.js';
 

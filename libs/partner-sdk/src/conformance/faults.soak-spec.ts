@@ -1,25 +1,20 @@
 /** Tests each known fault of partners, one at a time: the tester finds and names the fault and reports nothing else. */
 import { describe, expect, it } from '@jest/globals';
-import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support-spec.js';
-import { LACKING } from './fixtures/capabilities.support-spec.js';
-import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support-spec.js';
-import { type Fault } from './fixtures/fault.support-spec.js';
-import { FIELD_FAULTS } from './fixtures/field.faults.support-spec.js';
-import {
-  API_KEY,
-  type HonestPartner,
-  PLAYER,
-  SECRET,
-} from './fixtures/honest-partner.support-spec.js';
-import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
-import { POINTS_FAULTS } from './fixtures/points.faults.support-spec.js';
-import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
+import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support.js';
+import { LACKING } from './fixtures/capabilities.support.js';
+import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support.js';
+import { type Fault } from './fixtures/fault.support.js';
+import { FIELD_FAULTS } from './fixtures/field.faults.support.js';
+import { API_KEY, type HonestPartner, PLAYER, SECRET } from './fixtures/honest-partner.support.js';
+import { HTTP_FAULTS } from './fixtures/http.faults.support.js';
+import { POINTS_FAULTS } from './fixtures/points.faults.support.js';
+import { REVERT_FAULTS } from './fixtures/revert.faults.support.js';
 import {
   OTHER_BYTES,
   SIGNATURE_FAULTS,
   SIGNED_FOR_US,
-} from './fixtures/signature.faults.support-spec.js';
-import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
+} from './fixtures/signature.faults.support.js';
+import { failedIn, tryOut } from './fixtures/try-out.support.js';
 import { type Report } from './index.js';
 
 /** Expects the report to show the points that the ledger shows. */

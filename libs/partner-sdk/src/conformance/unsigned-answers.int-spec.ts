@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newRequestId } from '../request-id.js';
-import { isSuccess } from './fixtures/form.support-spec.js';
-import { Refused } from './fixtures/honest-ledger.support-spec.js';
+import { isSuccess } from './fixtures/form.support.js';
+import { Refused } from './fixtures/honest-ledger.support.js';
 import {
   API_KEY,
   type Call,
@@ -14,8 +14,8 @@ import {
   PLAYER,
   type Reply,
   SECRET,
-} from './fixtures/honest-partner.support-spec.js';
-import { tryOut } from './fixtures/try-out.support-spec.js';
+} from './fixtures/honest-partner.support.js';
+import { tryOut } from './fixtures/try-out.support.js';
 import { type DeductionJournal, giveBack, type JournalEntry } from './index.js';
 
 type Invent = (partner: HonestPartner, call: Call) => Reply;

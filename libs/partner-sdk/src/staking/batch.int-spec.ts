@@ -2,7 +2,7 @@
 import { type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
-import { WALLET } from '../testing/caller.support-spec.js';
+import { WALLET } from '../testing/caller.support.js';
 import {
   BODY,
   failure,
@@ -11,7 +11,7 @@ import {
   signed,
   startFakeApi,
   theDays,
-} from './fake-api.support-spec.js';
+} from './fake-api.support.js';
 
 const OTHER = `0x${'ab'.repeat(20)}`;
 const CONTRACT = `eip155:1:0x${'22'.repeat(20)}`;

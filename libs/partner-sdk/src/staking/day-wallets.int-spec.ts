@@ -10,7 +10,7 @@ import {
   type StakingClientOptions,
   UnexpectedAnswerError,
 } from '../index.js';
-import { SECRET } from '../testing/caller.support-spec.js';
+import { SECRET } from '../testing/caller.support.js';
 import {
   type Answerer,
   BODY,
@@ -18,7 +18,7 @@ import {
   type FakeApi,
   refusal,
   startFakeApi,
-} from './fake-api.support-spec.js';
+} from './fake-api.support.js';
 
 const DAY = '2026-11-20';
 const ENDS = [`0x${'0'.repeat(40)}`, `0x${'f'.repeat(40)}`] as const;

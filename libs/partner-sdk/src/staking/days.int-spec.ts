@@ -1,7 +1,7 @@
 /** Tests sealed days and their proofs against a real HTTP server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
-import { BODY, type FakeApi, failure, signed, startFakeApi } from './fake-api.support-spec.js';
+import { BODY, type FakeApi, failure, signed, startFakeApi } from './fake-api.support.js';
 import { provenLow } from './day-proof.js';
 import { type ProofQuery } from './day-reader.js';
 import { type SealedDay } from './days.js';

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionError, SignatureError, TimeoutError } from '../index.js';
-import { WALLET } from '../testing/caller.support-spec.js';
+import { WALLET } from '../testing/caller.support.js';
 import {
   type Answerer,
   BODY,
@@ -12,7 +12,7 @@ import {
   signed,
   startFakeApi,
   theDays,
-} from './fake-api.support-spec.js';
+} from './fake-api.support.js';
 
 let api: FakeApi;
 beforeAll(async () => {

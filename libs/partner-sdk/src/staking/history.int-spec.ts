@@ -1,7 +1,7 @@
 /** Tests pages of a wallet's history against a real HTTP server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
-import { WALLET } from '../testing/caller.support-spec.js';
+import { WALLET } from '../testing/caller.support.js';
 import {
   BODY,
   failure,
@@ -10,7 +10,7 @@ import {
   refusal,
   signed,
   startFakeApi,
-} from './fake-api.support-spec.js';
+} from './fake-api.support.js';
 
 const [FIRST, SECOND] = [
   { fromBlock: 5, from: BODY.requestedAt, toBlock: 9, to: BODY.requestedAt, stakedAmount: 10 },

@@ -9,7 +9,7 @@ import {
   type StakingClientOptions,
   UnexpectedAnswerError,
 } from '../index.js';
-import { API_KEY, SECRET, WALLET } from '../testing/caller.support-spec.js';
+import { API_KEY, SECRET, WALLET } from '../testing/caller.support.js';
 import {
   BODY,
   failure,
@@ -21,7 +21,7 @@ import {
   signed,
   startFakeApi,
   theDays,
-} from './fake-api.support-spec.js';
+} from './fake-api.support.js';
 
 const NOON = '2026-11-20T12:00:00.000Z';
 

@@ -1,27 +1,16 @@
-import { missingChromiumNote } from './chromium.mjs';
-import { missingClusterNote } from './cluster-programs.mjs';
-import { missingHaproxyNote } from './haproxy.mjs';
 import { leaveMemoryFolder } from './memory-folder.mjs';
-import { missingMonitoringNote } from './monitoring-programs.mjs';
-import { missingPgbackrestNote } from './pgbackrest.mjs';
-import { missingToolsNote } from './postgres-tools.mjs';
-import { missingRedisNote } from './redis-server.mjs';
+import { missingProgramsNote } from './programs.mjs';
 import { stopTestServer } from './test-server.mjs';
 
-export default async function teardown({ testPathPatterns }, { globals }) {
+const OTHER_RUNS =
+  'Run by themselves: npm run test:e2e (whole programs, web pages in Chromium, the commands of the documents, backups), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).';
+
+export default async function teardown({ testPathPatterns }, { displayName }) {
   await stopTestServer();
   leaveMemoryFolder();
-  const isWhole = !testPathPatterns.isSet();
-  const note = [
-    missingRedisNote(),
-    missingChromiumNote(),
-    missingToolsNote(),
-    missingMonitoringNote(),
-    missingHaproxyNote(),
-    missingPgbackrestNote(),
-    missingClusterNote(),
-    isWhole && globals.otherRuns !== undefined ? `\n${globals.otherRuns}\n` : '',
-  ].join('');
+  const isNpmTest = ['unit', 'integration'].includes(displayName?.name);
+  const others = isNpmTest && !testPathPatterns.isSet() ? `\n${OTHER_RUNS}\n` : '';
+  const note = missingProgramsNote() + others;
   // Jest prints its summary after the teardown. The exit handler runs last, so the note is at the end of the output.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

@@ -4,7 +4,7 @@
  */
 import TestSequencer from '@jest/test-sequencer';
 
-const KINDS = ['.e2e-spec.ts', '.chain-spec.ts', '.redis-spec.ts', '.int-spec.ts', '.spec.ts'];
+const KINDS = ['.e2e-spec.ts', '.int-spec.ts', '.spec.ts'];
 const kindOf = ({ path }) => KINDS.findIndex((kind) => path.endsWith(kind));
 
 export default class SlowestFirst extends TestSequencer {

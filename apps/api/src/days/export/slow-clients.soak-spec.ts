@@ -4,15 +4,10 @@ import { dayText, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
 import { eventually, type RawAnswer } from '#libs/testing';
-import { addPartner, type Api, startApi } from '../../testing/api-harness.support-spec.js';
-import { askRaw, listPath as pathOf, SlowClient } from '../../testing/list-client.support-spec.js';
-import {
-  FIRST,
-  type Sealer,
-  startSealing,
-  treeOf,
-} from '../../testing/sealed-days.support-spec.js';
-import { expectError } from '../../testing/wire.support-spec.js';
+import { addPartner, type Api, startApi } from '../../testing/api-harness.support.js';
+import { askRaw, listPath as pathOf, SlowClient } from '../../testing/list-client.support.js';
+import { FIRST, type Sealer, startSealing, treeOf } from '../../testing/sealed-days.support.js';
+import { expectError } from '../../testing/wire.support.js';
 import { DayExports } from './day-exports.service.js';
 
 /** Wallets whose list is larger than the buffers of both sockets. */

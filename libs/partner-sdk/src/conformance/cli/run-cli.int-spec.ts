@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { POINTS_FAULTS } from '../fixtures/points.faults.support-spec.js';
-import { FIELD_FAULTS } from '../fixtures/field.faults.support-spec.js';
-import { type Fault } from '../fixtures/fault.support-spec.js';
+import { POINTS_FAULTS } from '../fixtures/points.faults.support.js';
+import { FIELD_FAULTS } from '../fixtures/field.faults.support.js';
+import { type Fault } from '../fixtures/fault.support.js';
 import {
   API_KEY,
   type Call,
@@ -13,7 +13,7 @@ import {
   type Json,
   PLAYER,
   SECRET,
-} from '../fixtures/honest-partner.support-spec.js';
+} from '../fixtures/honest-partner.support.js';
 import { type Report } from '../report/report.js';
 import { runCli } from './run-cli.js';
 

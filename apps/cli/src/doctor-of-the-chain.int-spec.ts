@@ -1,0 +1,336 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { addressOfKey, VoucherSigner } from '#libs/chain';
+import { ZERO_ADDRESS } from '#libs/domain';
+import { aWallet, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { type Ran } from './testing/cli-bench.support.js';
+import { stakesOf, stakesWith } from './testing/stakes-of.support.js';
+import { DoctorBench, URL_KEY } from './testing/doctor-bench.support.js';
+
+let bench: DoctorBench;
+beforeAll(async () => {
+  bench = await DoctorBench.start();
+});
+afterAll(() => bench.stop());
+
+describe('an endpoint', () => {
+  let node: FaultyNode;
+  beforeEach(async () => {
+    node = await startFaultyNode({ upstream: bench.vault.chain.url });
+  });
+  afterEach(() => node.close());
+  const through = (): Record<string, string> => ({ RPC_URLS: `${node.url}/?key=${URL_KEY}` });
+
+  it('of another chain', async () => {
+    node.fault = { kind: 'chain-id', chainId: 5 };
+    const { code, out } = await bench.run(through());
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +rpc \S+#1 +serves chain 5, and CHAIN_ID is \d+/);
+    expect(out).toMatch(/- +vault +not checked: no endpoint of the right chain answers/);
+  });
+
+  it('whose host name holds a key: the key is not said', async () => {
+    const { out, err } = await bench.run({ RPC_URLS: `https://${URL_KEY}.matic.rpc.invalid/` });
+    expect(out).toMatch(/FAULT +rpc rpc\.invalid#1 /);
+    expect(out + err).not.toContain(URL_KEY);
+  });
+
+  it('that is dead beside one that is well: the second is used', async () => {
+    const { code, out } = await bench.run({
+      RPC_URLS: `http://127.0.0.1:1/?key=${URL_KEY},${bench.vault.chain.url}`,
+    });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +rpc 127\.0\.0\.1:1#1 /);
+    expect(out).toMatch(/ok +rpc 127\.0\.0\.1:\d+#2 +answers/);
+    expect(out).toMatch(/ok +vault: signer/);
+  });
+
+  it.each([
+    [{ kind: 'range-limit', blocks: 10 }, 'rpc node#1: logs', 'of 10 blocks at once'],
+    [{ kind: 'no-method', method: 'eth_getLogs' }, 'rpc node#1: logs', 'not even of one block'],
+    [
+      [{ kind: 'empty-logs' }, { kind: 'result', method: 'eth_getBlockReceipts', result: [] }],
+      'rpc node#1: old logs',
+      'pruned, and answered with an empty list',
+    ],
+    [{ kind: 'pruned' }, 'rpc node#1: state', 'none: '],
+    [{ kind: 'html' }, 'rpc node#1', ''],
+    [{ kind: 'status', status: 401 }, 'rpc node#1', ''],
+  ] as const)('with %j', async (fault, what, found) => {
+    node.fault = fault;
+    const seen = await bench.finding(what, through());
+    expect(seen).toMatchObject({ what: expect.stringContaining('#1'), mend: expect.any(String) });
+    expect(seen.state).toMatch(/warning|fault/);
+    expect(seen.found).toContain(found);
+  });
+
+  it('without final blocks', async () => {
+    node.fault = {
+      kind: 'result',
+      method: 'eth_getBlockByNumber',
+      result: null,
+      times: 1,
+      when: (calls) => JSON.stringify(calls).includes('finalized'),
+    };
+    const seen = await bench.finding('rpc node#1: finality', through());
+    expect(seen).toMatchObject({ state: 'fault', mend: expect.stringContaining('FINALITY=depth') });
+  });
+});
+
+/** The doctor waits some seconds for each of these faults, so the cases run concurrently. */
+describe('an endpoint that is busy', () => {
+  const ALWAYS: readonly Fault[] = [
+    { kind: 'status', status: 429 },
+    { kind: 'status', status: 503 },
+    { kind: 'status', status: 429, retryAfter: 60 },
+  ];
+  const METHODS = ['eth_getCode', 'eth_getBlockByNumber', 'eth_call', 'eth_getLogs'];
+  const TOO_MANY = { kind: 'error', code: 429, message: 'Too Many Requests' } as const;
+  let always: Ran[];
+  let forOneMethod: Ran[];
+  let eachThird: Ran;
+  beforeAll(async () => {
+    let requests = 0;
+    const when = (): boolean => ++requests % 3 === 0;
+    [always, forOneMethod, eachThird] = await Promise.all([
+      Promise.all(ALWAYS.map(runWith)),
+      Promise.all(METHODS.map((method) => runWith({ ...TOO_MANY, method }))),
+      runWith({ kind: 'status', status: 429, retryAfter: 1, when }),
+    ]);
+  });
+
+  async function runWith(fault: Fault): Promise<Ran> {
+    const node = await startFaultyNode({ upstream: bench.vault.chain.url, fault });
+    try {
+      return await bench.run({ RPC_URLS: `${node.url}/?key=${URL_KEY}` });
+    } finally {
+      await node.close();
+    }
+  }
+
+  it.each(ALWAYS.map((fault, index) => [fault, index] as const))(
+    'all the time (%j): nothing is blamed',
+    (_, index) => {
+      const { code, out } = always[index] ?? {};
+      expect(out).not.toMatch(/FAULT|FINALITY=depth|Check/);
+      expect(out).toMatch(/^- +rpc \S+#1 +not checked: busy \(rate limited\).*#rps=/m);
+      expect(code).toBe(0);
+    },
+  );
+
+  it.each(METHODS.map((method, index) => [method, index] as const))(
+    'for %s only: nothing is blamed',
+    (_, index) => {
+      const { out } = forOneMethod[index] ?? {};
+      expect(out).not.toMatch(/FAULT|FINALITY=depth/);
+      expect(out).toContain('not checked: busy (rate limited)');
+    },
+  );
+
+  it('for each third request is asked again', () => {
+    const { code, out } = eachThird;
+    expect(out).not.toMatch(/FAULT|not checked: busy/);
+    expect(out).toMatch(/ok +rpc \S+: finality/);
+    expect(code).toBe(0);
+  });
+});
+
+describe('contracts', () => {
+  it('that are not there', async () => {
+    const nowhere = { STAKE_CONTRACT: aWallet(0xf07), TOKEN_CONTRACT: aWallet(0xf08) };
+    const { code, out } = await bench.run({ ...nowhere, VAULT_CONTRACT: aWallet(0xf09) });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +staking contract +there is none at 0x(?:a11ce)+0+f07/);
+    expect(out).toMatch(/FAULT +token /);
+    expect(out).toMatch(/FAULT +vault +VAULT_CONTRACT: there is no contract at 0x(?:a11ce)+0+f09/);
+  });
+
+  it('whose first and newest blocks are the same: each event is counted once', async () => {
+    const { found } = await bench.finding('staking contract: events');
+    expect(found).toMatch(/^1 of the 1 in the newest blocks/);
+  });
+
+  it('whose events fulfil none of the conditions', async () => {
+    const found = await bench.finding('staking contract: events', {
+      STAKE_EVENTS: await stakesOf(7n),
+    });
+    expect(found).toMatchObject({ state: 'warning', mend: expect.stringContaining('a pool') });
+    expect(found.found).toMatch(/^STAKE_EVENTS reads 1 of the 1 .* counts none of them$/);
+    const other = { STAKE_EVENTS: await stakesOf(5n) };
+    expect(await bench.finding('staking contract: events', other)).toMatchObject({ state: 'ok' });
+  });
+
+  it('whose events are others, or that were there before the first block', async () => {
+    const other = await bench.finding('staking contract: events', {
+      STAKE_EVENTS: 'stake-unstake',
+    });
+    expect(other).toMatchObject({ state: 'fault', code: 1 });
+    const late = { STAKE_START_BLOCK: (bench.vault.chain.contracts.startBlock + 2n).toString() };
+    const start = await bench.finding('staking contract: start', late);
+    expect(start.found).toContain('was there before STAKE_START_BLOCK');
+  });
+});
+
+describe('verification', () => {
+  it.each<[string, object, Record<string, string>, string, number]>([
+    ['wallets', { totalView: [] }, {}, 'ok', 0],
+    ['none', { totalView: [], balanceView: [] }, { STAKE_VERIFICATION: 'none' }, 'warning', 0],
+    ['none', {}, { STAKE_VERIFICATION: 'none' }, 'warning', 0],
+  ])('is %s with %j, %j', async (mode, views, ...[changes, state, code]) => {
+    const STAKE_EVENTS = await stakesWith(views);
+    const found = await bench.finding('verification', { STAKE_EVENTS, ...changes });
+    expect(found).toMatchObject({ state, code });
+    expect(found.found).toMatch(new RegExp(`^${mode}: .* It cannot find: `));
+  });
+
+  it.each([
+    ['alone', { balanceView: [] }],
+    ['beside a view that is right', {}],
+  ])('by a view that is set and reverts, %s, is a fault that names it', async (_, views) => {
+    const found = await bench.finding('verification', {
+      STAKE_EVENTS: await stakesWith({
+        totalView: {
+          function: 'function poolsDta(uint256) view returns (uint256)',
+          arguments: { 0: 0 },
+        },
+        ...views,
+      }),
+    });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toMatch(/The view poolsDta\(uint256\) of 0x[0-9a-f]{40} reverts/);
+  });
+
+  it('comes with the least that a sync takes', async () => {
+    const { staking, startBlock } = bench.vault.chain.contracts;
+    const { found } = await bench.finding('verification: sync', {
+      DATABASE_URL: '',
+      STAKE_CONTRACT: staking,
+      STAKE_START_BLOCK: startBlock.toString(),
+    });
+    expect(found).toMatch(
+      /^\d+ blocks to read: at least \d+ eth_getLogs, \d+ eth_getBlockByNumber, \d+ eth_call; [\d,]+ compute units; \d+s$/,
+    );
+  });
+
+  it('that cannot be had is a fault: the indexer does not start', async () => {
+    const found = await bench.finding('verification', { STAKE_VERIFICATION: 'two' });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toContain('RPC_URLS names endpoints of one provider only');
+  });
+
+  it('by nothing is a fault with the remedies, unless it is set by name', async () => {
+    const STAKE_EVENTS = await stakesWith({ totalView: [], balanceView: [] });
+    const found = await bench.finding('verification', { STAKE_EVENTS });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toMatch(/RPC_URLS, .* totalView or balanceView .* STAKE_VERIFICATION=none/);
+  });
+
+  it('by a total of recent blocks only is a warning', async () => {
+    const { chain } = bench.vault;
+    const { staking, startBlock } = chain.contracts;
+    const before = `0x${(startBlock - 1n).toString(16)}`;
+    const { hash } = await chain.rpc.call<{ hash: string }>('eth_getBlockByNumber', before, false);
+    const node = await startFaultyNode({
+      upstream: chain.url,
+      fault: {
+        kind: 'error',
+        method: 'eth_call',
+        code: -32000,
+        message: 'missing trie node 00 (path ) state is not available',
+        when: (calls) => JSON.stringify(calls).includes(hash),
+      },
+    });
+    const found = await bench.finding('verification', {
+      RPC_URLS: node.url,
+      DATABASE_URL: '',
+      STAKE_CONTRACT: staking,
+      STAKE_START_BLOCK: startBlock.toString(),
+      STAKE_EVENTS: await stakesWith({ balanceView: [] }),
+    });
+    await node.close();
+    expect(found).toMatchObject({ state: 'warning', code: 0 });
+    expect(found.found).toContain('at recent blocks only');
+    expect(found.mend).toContain('archive');
+  });
+});
+
+describe('the vault', () => {
+  it('whose keys hold no role', async () => {
+    const { code, out } = await bench.run({ VOUCHER_SIGNER_KEY: VaultBench.OTHER_KEY });
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAULT +vault: signer +0x[0-9a-f]{40}, the address of VOUCHER_SIGNER_KEY/);
+    expect(out).toMatch(/WARNING +vault: canceller /);
+  });
+
+  it('that is paused and empty', async () => {
+    const bare = await bench.vault.another({ funds: 0n });
+    await bare.mine(bare.call(VaultBench.PAUSER, 'pause'));
+    bench.vault.seconds = bare.seconds;
+    const { out } = await bench.run({ VAULT_CONTRACT: bare.vault });
+    expect(out).toMatch(/FAULT +vault: pause +it is paused/);
+    expect(out).toMatch(/WARNING +vault: balance +it is empty/);
+  });
+
+  it('whose admin is a person, or nobody any more', async () => {
+    const { admin } = bench.vault;
+    const mine = await bench.vault.another({ adminDelaySeconds: 1 });
+    const found = () => bench.finding('vault: admin', { VAULT_CONTRACT: mine.vault });
+    expect(await found()).toMatchObject({ state: 'ok', found: admin });
+    await mine.mine(mine.call(admin, 'beginDefaultAdminTransfer', ZERO_ADDRESS));
+    mine.seconds += 2;
+    await mine.mine(mine.call(admin, 'renounceRole', `0x${'0'.repeat(64)}`, admin));
+    bench.vault.seconds = mine.seconds;
+    const renounced = await found();
+    expect(renounced).toMatchObject({ state: 'warning', code: 0 });
+    expect(renounced.found).toMatch(/^its admin is 0x0{40}, which has no holder: /);
+  });
+
+  it('whose signer is its canceller, and has no coin', async () => {
+    const setup = { canceller: signer() };
+    const mine = await bench.vault.another(setup);
+    bench.vault.seconds = mine.seconds;
+    await bench.vault.chain.rpc.call('anvil_setBalance', setup.canceller, '0x1');
+    const found = await bench.finding('vault: coin', { VAULT_CONTRACT: mine.vault });
+    expect(found).toMatchObject({ state: 'warning' });
+    const keys = await bench.finding('vault: keys', { VAULT_CONTRACT: mine.vault });
+    expect(keys).toMatchObject({ state: 'warning' });
+    expect(keys.found).toContain('the key that cancels is the key that signs vouchers');
+  });
+
+  it('that pays vouchers for a shorter time than they live, or hardly a longer one', async () => {
+    const mine = await bench.vault.another({ maxTtlSeconds: 1_800n });
+    bench.vault.seconds = mine.seconds;
+    const time = (ttl: string) =>
+      bench.finding('vault: time', { VAULT_CONTRACT: mine.vault, VOUCHER_TTL_SECONDS: ttl });
+    const long = await time('1801');
+    expect(long).toMatchObject({ state: 'fault', code: 1 });
+    expect(long.found).toContain('VOUCHER_TTL_SECONDS: 1801 is longer than 1800');
+    const near = await time('1501');
+    expect(near).toMatchObject({ state: 'warning', code: 0 });
+    expect(near.mend).toBe('Lower VOUCHER_TTL_SECONDS to 1500 or less.');
+    expect(await time('1500')).toMatchObject({ state: 'ok' });
+  });
+
+  it('whose pauser is the signer, lacks the role, or has no coin', async () => {
+    const pauser = (key: string, vault = bench.vault.vault) =>
+      bench.finding('vault: pauser', { VAULT_PAUSER_KEY: key, VAULT_CONTRACT: vault });
+    expect(await bench.finding('vault: pauser')).toMatchObject({ state: 'warning' });
+    const same = await pauser(VaultBench.SIGNER_KEY);
+    expect(same).toMatchObject({ state: 'fault', code: 1 });
+    expect(same.found).toContain('is the key of VOUCHER_SIGNER_KEY');
+    const stranger = await pauser(VaultBench.OTHER_KEY);
+    expect(stranger).toMatchObject({ state: 'fault' });
+    expect(stranger.found).toContain('does not hold PAUSER_ROLE');
+    const mine = await bench.vault.another({ pauser: addressOfKey('44'.repeat(32)) });
+    bench.vault.seconds = mine.seconds;
+    expect(await pauser('44'.repeat(32), mine.vault)).toMatchObject({ state: 'ok' });
+    const coin = await bench.finding("vault: pauser's coin", {
+      VAULT_PAUSER_KEY: '44'.repeat(32),
+      VAULT_CONTRACT: mine.vault,
+    });
+    expect(coin).toMatchObject({ state: 'warning' });
+  });
+});
+
+function signer() {
+  return new VoucherSigner(bench.vault.place, VaultBench.SIGNER_KEY).address;
+}

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { REDIS_COMMANDS, RedisLink } from '#libs/cache';
+import { freePort } from '#libs/devprocess';
+import { systemClock } from '#libs/platform';
+import { startRedis, type TestRedis } from '#libs/testing';
+import { runCli } from './cli.js';
+import { type Finding } from '#libs/doctor';
+import {
+  type RedisProxy,
+  type RedisProxyOptions,
+  startRedisProxy,
+} from './testing/redis-proxy.support.js';
+
+const SECRET = 'right-9f2b';
+const WRONG = 'wrong-77aa';
+const ALL_THAT_IS_USED = ['~lowmark:*', ...REDIS_COMMANDS.map((name) => `+${name}`)];
+
+let redis: TestRedis | undefined;
+let proxy: RedisProxy | undefined;
+afterEach(async () => {
+  await proxy?.close();
+  await redis?.stop();
+  [redis, proxy] = [undefined, undefined];
+});
+
+/** The doctor's finding about the Redis at a URL; checks that the output does not contain the password. */
+async function finding(url: string): Promise<Finding> {
+  let [printed, err] = ['', ''];
+  const terminal = {
+    out: (text: string) => void (printed += text),
+    err: (text: string) => void (err += text),
+  };
+  const source = () => ({ REDIS_URL: url });
+  const code = await runCli(['doctor', '--json'], terminal, source, systemClock);
+  expect({ code, err, printed }).toMatchObject({ code: 0 });
+  expect(printed + err).not.toMatch(new RegExp(`${SECRET}|${WRONG}`));
+  const { findings } = JSON.parse(printed) as { findings: Finding[] };
+  const found = findings.filter(({ what }) => what === 'redis');
+  expect(found).toHaveLength(1);
+  return found[0] as Finding;
+}
+
+async function started(password?: string): Promise<string> {
+  redis = await startRedis(password);
+  return redis.url;
+}
+
+async function throughProxy(options: RedisProxyOptions): Promise<string> {
+  proxy = await startRedisProxy(await started(), options);
+  return proxy.url;
+}
+
+/** Runs a command as Redis' administrator. */
+async function order(url: string, ...command: [string, ...string[]]): Promise<void> {
+  const link = new RedisLink({ url, deadlineMs: 5000 });
+  await link.whenUp(10_000);
+  await link.run((client) => client.call(...command));
+  link.close();
+}
+
+/** Creates a user with these rights. @returns the URL for this user */
+async function asUser(administrator: string, user: string, rights: string[]): Promise<string> {
+  await order(administrator, 'ACL', 'SETUSER', user, 'on', `>${SECRET}`, ...rights);
+  const url = new URL(administrator);
+  [url.username, url.password] = [user, SECRET];
+  return url.href;
+}
+
+describe('doctor on Redis', () => {
+  it('that is as it should be, with a password and without', async () => {
+    const found = { state: 'ok', found: expect.stringMatching(/^\d+\.\d+\.\d+ at 127\S+ answers/) };
+    expect(await finding(await started())).toMatchObject(found);
+    await redis?.stop();
+    expect(await finding(await started(SECRET))).toMatchObject(found);
+  });
+
+  it('with a wrong password, and with none', async () => {
+    const url = new URL(await started(SECRET));
+    url.password = WRONG;
+    const mend = expect.stringContaining('Correct user and password');
+    const wrong = { state: 'warning', found: `${url.host}: WRONGPASS`, mend };
+    expect(await finding(url.href)).toMatchObject(wrong);
+    url.password = '';
+    expect(await finding(url.href)).toMatchObject({ ...wrong, found: `${url.host}: NOAUTH` });
+  });
+
+  it('that is not there', async () => {
+    const port = await freePort();
+    expect(await finding(`redis://127.0.0.1:${port}`)).toMatchObject({
+      state: 'warning',
+      found: `127.0.0.1:${port}: ECONNREFUSED`,
+      mend: expect.stringContaining('Start Redis'),
+    });
+  });
+
+  it('that takes the connection and says nothing', async () => {
+    const url = await started();
+    redis?.pause();
+    const found = await finding(url);
+    redis?.resume();
+    expect(found).toMatchObject({ state: 'warning' });
+    expect(found.found).toMatch(/no answer within/);
+  });
+
+  it('that is slower than the services wait for', async () => {
+    expect(await finding(await throughProxy({ delayMs: 90 }))).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(/answers in (9|1)\d+ ms; services wait 50 ms/),
+      mend: expect.stringContaining('nearer'),
+    });
+  });
+
+  it('that is too old', async () => {
+    const rewrite = [/redis_version:\d/, () => 'redis_version:5'] as const;
+    expect(await finding(await throughProxy({ rewrite }))).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(/^5\.\S+ at \S+ is too old$/),
+      mend: 'Upgrade it to Redis 6.2 or newer.',
+    });
+  });
+
+  it('whose user may do what is used, and nothing else', async () => {
+    const url = await asUser(await started(), 'game', ALL_THAT_IS_USED);
+    expect(await finding(url)).toMatchObject({ state: 'ok' });
+  });
+
+  it('that takes nothing more once it is full', async () => {
+    const url = await started();
+    await order(url, 'CONFIG', 'SET', 'maxmemory', '100mb');
+    expect(await finding(url)).toMatchObject({
+      state: 'warning',
+      mend: 'Set maxmemory-policy to allkeys-lru.',
+    });
+  });
+
+  it.each(['volatile-ttl', 'volatile-random', 'allkeys-random'])(
+    'that forgets limits first when it is full: %s',
+    async (policy) => {
+      const url = await started();
+      await order(url, 'CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', policy);
+      expect(await finding(url)).toMatchObject({
+        state: 'warning',
+        found: expect.stringContaining(policy),
+        mend: 'Set maxmemory-policy to allkeys-lru.',
+      });
+    },
+  );
+
+  it.each(['allkeys-lru', 'volatile-lru'])(
+    'that forgets what is used least: %s',
+    async (policy) => {
+      const url = await started();
+      await order(url, 'CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', policy);
+      expect(await finding(url)).toMatchObject({ state: 'ok' });
+    },
+  );
+
+  it('that is a replica', async () => {
+    const url = await started();
+    await order(url, 'REPLICAOF', '127.0.0.1', String(await freePort()));
+    const mend = expect.stringContaining('let REDIS_URL name the primary');
+    expect(await finding(url)).toMatchObject({ state: 'warning', mend });
+  });
+});
+
+describe('doctor on a Redis whose user', () => {
+  const found = new Map<string, Finding>();
+  let shared: TestRedis;
+
+  // Each test waits for a link that does not come up, so all wait concurrently.
+  beforeAll(async () => {
+    shared = await startRedis();
+    await Promise.all(
+      ALL_THAT_IS_USED.map(async (lacking, user) => {
+        const rights = ALL_THAT_IS_USED.filter((right) => right !== lacking);
+        found.set(lacking, await finding(await asUser(shared.url, `game-${user}`, rights)));
+      }),
+    );
+  });
+  afterAll(() => shared.stop());
+
+  it.each(ALL_THAT_IS_USED.map((right) => [right]))('lacks %s', (lacking) => {
+    expect(found.get(lacking)).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(new RegExp(`: NOPERM ${lacking.replace(/[+*]/g, '\\$&')}$`)),
+      mend: expect.stringContaining('ACL SETUSER'),
+    });
+  });
+});

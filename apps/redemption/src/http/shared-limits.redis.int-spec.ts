@@ -1,0 +1,90 @@
+/** Two instances of the service that share a real Redis. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { startRedis, type TestRedis } from '#libs/testing';
+import {
+  aUser,
+  type Replica,
+  type Service,
+  startService,
+} from '../testing/redemption-harness.support.js';
+
+let redis: TestRedis;
+let service: Service;
+let other: Replica;
+
+beforeEach(async () => {
+  redis = await startRedis();
+  service = await startService({ REDIS_URL: redis.url, REPLICAS: '2' });
+  other = await service.replica();
+});
+afterEach(async () => {
+  await other.app.close();
+  await service.stop();
+  await redis.stop();
+});
+
+/** Whether both instances report in their metrics that limits are shared. */
+async function shared(): Promise<boolean> {
+  const texts = await Promise.all(
+    [service, other].map(async ({ url }) => (await request(url).get('/metrics')).text),
+  );
+  return texts.every((text) => /^lowmark_redis_up\{app="redemption"\} 1$/m.test(text));
+}
+
+async function untilShared(wanted: boolean): Promise<void> {
+  while ((await shared()) !== wanted) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Sends `count` requests to the instances in turn. @returns how many were admitted, and the seconds that they took */
+async function admitted(
+  count: number,
+  ask: (url: string) => Promise<{ status: number }>,
+): Promise<{ admitted: number; seconds: number }> {
+  const startMs = performance.now();
+  let through = 0;
+  for (let asked = 0; asked < count; asked++) {
+    const { status } = await ask(asked % 2 === 0 ? service.url : other.url);
+    if (status !== 429) {
+      expect(status).toBe(200);
+      through++;
+    }
+  }
+  return { admitted: through, seconds: (performance.now() - startMs) / 1000 };
+}
+
+describe('two instances', () => {
+  it('let one address sign in as often as one would', async () => {
+    await untilShared(true);
+    const nonce = (url: string) =>
+      request(url).post('/api/auth/nonce').set('x-forwarded-for', '2001:db8:1:2::1');
+    const { admitted: through, seconds } = await admitted(40, nonce);
+    expect(through).toBeGreaterThanOrEqual(10);
+    expect(through).toBeLessThanOrEqual(10 + Math.ceil(seconds));
+  });
+
+  it('let one wallet ask as often as one would, and another one as well', async () => {
+    await untilShared(true);
+    const [user, stranger] = [await aUser(service), await aUser(service)];
+    const list =
+      ({ token }: { token: string }) =>
+      (url: string) =>
+        request(url).get('/api/partners').set('authorization', `Bearer ${token}`);
+    const { admitted: through, seconds } = await admitted(60, list(user));
+    expect(through).toBeGreaterThanOrEqual(20);
+    expect(through).toBeLessThanOrEqual(20 + Math.ceil(5 * seconds));
+    expect((await admitted(10, list(stranger))).admitted).toBe(10);
+  });
+
+  it('go on by themselves while Redis is away, each with its part', async () => {
+    await untilShared(true);
+    await redis.kill();
+    await untilShared(false);
+    const nonce = (url: string) =>
+      request(url).post('/api/auth/nonce').set('x-forwarded-for', '198.51.100.7');
+    const { admitted: through, seconds } = await admitted(40, nonce);
+    expect(through).toBeLessThanOrEqual(10 + Math.ceil(seconds));
+    await redis.restart();
+    await untilShared(true);
+  });
+});

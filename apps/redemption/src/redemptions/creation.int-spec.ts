@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type Response } from 'supertest';
+import { testConstants } from '#libs/config';
+import { CallbackStore } from '#libs/db';
+import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, transition } from '#libs/domain';
+import {
+  addPartner,
+  addPrice,
+  aPlayer,
+  errorOf,
+  inState,
+  type Service,
+  startService,
+  QUICK_PAYOUTS,
+} from '../testing/redemption-harness.support.js';
+
+const NOBODY = '0199d000-0000-7000-8000-00000000dead';
+const NOTHING_TAKEN = 'No points were taken for this request.';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ WALLET_DAILY_TOKEN_BUDGET: '1000' });
+  await addPartner(service, 'Arena', { minPoints: 10n, maxPoints: 20_000n });
+  await addPartner(service, 'Bonus', {
+    bonus: { fromPoints: 5000n, rate: parseDecimal('0.02') },
+  });
+  await addPartner(service, 'Small', { dailyTokenBudget: parseDecimal('50') });
+  await addPrice(service);
+});
+afterAll(() => service.stop());
+
+describe('the idempotency key', () => {
+  it('makes one redemption, however often and at once it is used', async () => {
+    const user = await aPlayer(service);
+    const asked = Array.from({ length: 5 }, () => user.redeem('Arena', 100, 'same'));
+    const answers: Response[] = await Promise.all(asked);
+    const made = answers.filter(({ status }) => status === 201);
+    expect([made.length, new Set(answers.map(({ body }) => String(body.id))).size]).toEqual([1, 1]);
+    const again = await user.redeem('Arena', 100, 'same').expect(200);
+    expect(again.body.id).toBe(made[0]?.body.id);
+  });
+
+  it('of another request is refused, also while nothing could be quoted', async () => {
+    const user = await aPlayer(service);
+    const { body } = await user.redeem('Arena', 100, 'mine').expect(201);
+    const conflict = { status: 422, code: 'IDEMPOTENCY_CONFLICT' };
+    expect(errorOf(await user.redeem('Arena', 101, 'mine'))).toEqual(conflict);
+    expect(errorOf(await user.redeem('arena', 100, 'mine'))).toEqual(conflict);
+    service.clock.advance(7_201_000);
+    const replay = await user.redeem('Arena', 100, 'mine').expect(200);
+    expect(replay.body.id).toBe(body.id);
+    const stale = await (await aPlayer(service)).redeem('Arena', 100);
+    expect(errorOf(stale)).toEqual({ status: 409, code: 'PRICE_STALE' });
+    await addPrice(service);
+    expect(stale.body.message).toContain(NOTHING_TAKEN);
+  });
+
+  it('belongs to one wallet', async () => {
+    const [one, other] = [await aPlayer(service), await aPlayer(service)];
+    const first = await one.redeem('Arena', 100, 'k').expect(201);
+    const second = await other.redeem('Arena', 100, 'k').expect(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  it.each(['', 'x'.repeat(256), 'a b', 'é', 'a, b'])('cannot be %p', async (key) => {
+    const user = await aPlayer(service);
+    const answer = await user
+      .post('/api/redemptions', { partner: 'Arena', points: 100 })
+      .set('idempotency-key', Buffer.from(key).toString('latin1'));
+    expect(errorOf(answer)).toMatchObject({ status: 400, field: 'Idempotency-Key' });
+  });
+
+  it('must be there', async () => {
+    const user = await aPlayer(service);
+    const answer = await user.post('/api/redemptions', { partner: 'Arena', points: 100 });
+    expect(errorOf(answer)).toMatchObject({ status: 400, field: 'Idempotency-Key' });
+  });
+
+  it('says that it is in progress where others take too long', async () => {
+    const user = await aPlayer(service);
+    const { pool } = await service.database.open();
+    const client = await pool.connect();
+    try {
+      await client.query('SELECT pg_advisory_lock(4217, hashtext($1))', [user.wallet]);
+      const answer = await user.redeem('Arena', 100);
+      expect(errorOf(answer)).toEqual({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' });
+      expect(answer.headers['retry-after']).toBe('1');
+    } finally {
+      client.release(true);
+    }
+  });
+});
+
+describe('limits', () => {
+  it.each([
+    ['Arena', 9, '422 TOO_FEW_POINTS', /^At least 10 points can be redeemed with this partner\.$/],
+    ['Arena', 20_001, '422 TOO_MANY_POINTS', /^At most 20000 points/],
+    ['Bonus', 20_000, '409 WALLET_BUDGET_SPENT', /At most 14705 points could .*No points were/],
+    ['Small', 1000, '409 PARTNER_BUDGET_SPENT', /At most 750 points could .*No points were/],
+    ['Bonus', Number.MAX_SAFE_INTEGER, '422 TOO_MANY_POINTS', /Redeem fewer points\.$/],
+  ])('of %s refuse %p points: %s', async (partner, points, expected, message) => {
+    const user = await aPlayer(service, 1_000_000);
+    const { status, body } = await user.redeem(partner, points);
+    expect(`${status} ${String(body.code)}`).toBe(expected);
+    expect(body.message).toMatch(message);
+    expect((await user.get('/api/redemptions')).body.redemptions).toEqual([]);
+  });
+
+  it('allow one open redemption at a partner, and name it', async () => {
+    const user = await aPlayer(service);
+    const open = await user.redeem('Arena', 100).expect(201);
+    const answer = await user.redeem('Arena', 100);
+    expect(errorOf(answer)).toEqual({ status: 409, code: 'REDEMPTION_OPEN' });
+    expect(answer.body.message).toContain(`Redemption ${String(open.body.id)} with this partner`);
+    expect(answer.body.message).toContain(NOTHING_TAKEN);
+    await user.redeem('Bonus', 100).expect(201);
+  });
+
+  it('are needed: a partner without a daily budget is as if it were paused, and the log says why', async () => {
+    const id = await addPartner(service, 'Boundless', { dailyTokenBudget: undefined });
+    const user = await aPlayer(service);
+    const answer = await user.redeem('Boundless', 100);
+    expect(errorOf(answer)).toEqual({ status: 409, code: 'PARTNER_PAUSED' });
+    const { body } = await user.get('/api/partners').expect(200);
+    expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
+    const told = service.logs.filter((line) => line.includes('it has no daily token budget'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('"partnerName":"Boundless"');
+  });
+
+  it('stop a partner that is paused', async () => {
+    const user = await aPlayer(service);
+    const id = await addPartner(service, 'Paused');
+    await new CallbackStore(await service.database.open()).pause(id, true);
+    service.clock.advance(2_000);
+    const answer = await user.redeem('Paused', 100);
+    expect(errorOf(answer)).toEqual({ status: 409, code: 'PARTNER_PAUSED' });
+    const { body } = await user.get('/api/partners').expect(200);
+    expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
+  });
+});
+
+describe('a voucher that is left to expire', () => {
+  it('is no option for nothing: the wallet waits, is told until when, and has spent its day', async () => {
+    const lazy = await startService({
+      VOUCHER_TTL_SECONDS: '10',
+      ...testConstants({ ...QUICK_PAYOUTS, voucherCoolDownSeconds: 900 }),
+      WALLET_DAILY_TOKEN_BUDGET: '10',
+    });
+    try {
+      await addPartner(lazy, 'Arena');
+      await addPrice(lazy);
+      const user = await aPlayer(lazy);
+      const { body } = await user.redeem('Arena', 100).expect(201);
+      const id = String(body.id);
+      await inState(lazy, id, 'authorised');
+      lazy.clock.advance(11_000);
+      await lazy.bench.mineAt(Math.ceil(lazy.clock.nowMs() / 1000));
+      await lazy.bench.finalise();
+      await inState(lazy, id, 'reverted');
+      // The token's price has fallen, so the same points give more tokens.
+      await addPrice(lazy, '0.14');
+      const refused = await user.redeem('Arena', 100);
+      expect(errorOf(refused)).toEqual({ status: 409, code: 'VOUCHER_COOL_DOWN' });
+      const waitSeconds = Number(refused.headers['retry-after']);
+      expect(waitSeconds).toBeGreaterThan(0);
+      expect(waitSeconds).toBeLessThanOrEqual(900);
+      const until = /again at (\S+Z), in (\d+) seconds/.exec(String(refused.body.message));
+      expect(Number(until?.[2])).toBe(waitSeconds);
+      lazy.clock.set(Date.parse(until?.[1] ?? ''));
+      await addPrice(lazy, '0.14');
+      const spent = await user.redeem('Arena', 100);
+      expect(errorOf(spent)).toEqual({ status: 409, code: 'WALLET_BUDGET_SPENT' });
+      expect(spent.body.message).toContain('At most 46 points');
+      expect((await user.redeem('Arena', 47)).status).toBe(409);
+      await user.redeem('Arena', 46).expect(201);
+    } finally {
+      await lazy.stop();
+    }
+  });
+});
+
+describe('a request that makes no sense', () => {
+  const expectField = (answer: Response, field: string): void => {
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'BAD_REQUEST', field });
+  };
+
+  it.each([
+    '0',
+    '-1',
+    '-0',
+    '5.5',
+    '"5"',
+    '1e400',
+    '-1e400',
+    '9007199254740992',
+    'null',
+    'true',
+    '[5]',
+    '{}',
+  ])('redeems no %s points', async (points) => {
+    const user = await aPlayer(service);
+    const body = `{"partner":"Arena","points":${points}}`;
+    const answer = await user.post('/api/redemptions', body).set('idempotency-key', 'k');
+    expectField(answer, 'points');
+  });
+
+  it.each(['""', '5', 'null', '["Arena"]', '"\\u0000"', '"\\ud800"', `"${'x'.repeat(256)}"`])(
+    'is for no partner %s',
+    async (partner) => {
+      const user = await aPlayer(service);
+      const body = `{"partner":${partner},"points":100}`;
+      const answer = await user.post('/api/redemptions', body).set('idempotency-key', 'k');
+      expectField(answer, 'partner');
+    },
+  );
+
+  it.each([
+    ['', 'must be a JSON object'],
+    ['{', 'is not JSON: line 1, column 2, where it ends'],
+    ['[]', 'must be a JSON object'],
+    ['5', 'must be a JSON object'],
+    ['null', 'must be a JSON object'],
+    [
+      '{"partner":"Arena","points":1,"points":100}',
+      'has a name twice in one object: line 1, column 31',
+    ],
+    [
+      '{"partner":"Arena",\n"points":1,\n"\\u0070oints":100}',
+      'has a name twice in one object: line 3, column 1',
+    ],
+    ['{"partner":"Arena","points":100} x', 'is not JSON: line 1, column 34'],
+    [
+      '{"__proto__":{"points":100},"partner":"Arena"}',
+      'must not have the name __proto__: line 1, column 2',
+    ],
+  ])('has no body %p', async (body, fault) => {
+    const user = await aPlayer(service);
+    const answer = await user
+      .post('/api/redemptions')
+      .set('content-type', 'application/json')
+      .set('idempotency-key', 'k')
+      .send(body);
+    expectField(answer, 'body');
+    expect(answer.body).toMatchObject({ message: `The body ${fault}.` });
+  });
+
+  it('is not for a partner that is not there', async () => {
+    const user = await aPlayer(service);
+    for (const partner of ['Nobody', NOBODY, '__proto__']) {
+      const answer = await user.redeem(partner, 100);
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    }
+  });
+});
+
+// The last suite, since it takes all that the vault holds.
+describe('the vault', () => {
+  it('is not promised twice', async () => {
+    const user = await aPlayer(service);
+    await user.redeem('Arena', 100).expect(201);
+    const nowMs = service.clock.nowMs();
+    const terms = {
+      id: mintUuidV7(nowMs, randomBytes(10)),
+      partner: randomUUID() as PartnerId,
+      wallet: (await aPlayer(service)).wallet,
+      points: 1n,
+      usdAmount: { digits: 1n, scale: 0 },
+      tokenAmount: await service.bench.tokens(service.bench.vault),
+      tokenDecimals: 18,
+      priceUsd: { digits: 1n, scale: 0 },
+      quoteExpiresAtMs: nowMs + 1_000_000,
+    };
+    const later = { nextActionAtMs: nowMs + 1_000_000 };
+    const waiting = { ...newRedemption(terms, nowMs), ...later };
+    const key = { key: randomUUID(), bodyHash: randomBytes(32) };
+    await service.store.create(waiting, key, { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 });
+    expect(await service.store.promisedTokens()).toBeLessThan(terms.tokenAmount);
+    const requestId = mintUuidV7(nowMs, randomBytes(10));
+    const policy = { capabilities: [], confirms: true };
+    const context = { nowMs, jitter: 0, policy };
+    const decision = transition(waiting, { type: 'call-due', requestId }, context);
+    if (decision.kind === 'refused') throw new Error(decision.message);
+    await service.store.apply({
+      before: waiting,
+      decision: { ...decision, next: { ...decision.next, ...later } },
+      event: 'call-due',
+      actor: 'worker',
+    });
+    expect(await service.store.promisedTokens()).toBeGreaterThanOrEqual(terms.tokenAmount);
+    const refused = await (await aPlayer(service)).redeem('Arena', 100);
+    expect(errorOf(refused)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });
+    expect(refused.headers['retry-after']).toBe('10');
+    expect(refused.body.message).toContain(NOTHING_TAKEN);
+    expect((await request(service.url).get('/metrics')).text).toMatch(
+      /^lowmark_payouts_refused_total\{reason="balance",app="redemption"\} [1-9]/m,
+    );
+  });
+});

@@ -1,0 +1,270 @@
+/**
+ * Crowds of wallets against the real service: wallets without points keep no player from redeeming, and have to wait
+ * longer each time.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Response } from 'supertest';
+import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, type UuidV7 } from '#libs/domain';
+import { refusal } from '#libs/testing';
+import {
+  addPartner,
+  addPrice,
+  aPlayer,
+  aUser,
+  errorOf,
+  inState,
+  type Service,
+  startService,
+  type User,
+} from '../testing/redemption-harness.support.js';
+
+const CROWD = 64;
+const HONEST = 20;
+/** At 0.01 USD a point and 0.15 USD a token. */
+const POINTS = 1500;
+const TOKENS_EACH = 100n;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+  await addPrice(service);
+});
+afterAll(() => service.stop());
+
+/** A partner whose budget is enough for the honest players only. */
+async function aBusyPartner(name: string): Promise<void> {
+  const dailyTokenBudget = parseDecimal((TOKENS_EACH * BigInt(HONEST)).toString());
+  await addPartner(service, name, { dailyTokenBudget });
+}
+
+function crowd(pointsOf: (index: number) => number | undefined): Promise<User[]> {
+  return Promise.all(
+    Array.from({ length: CROWD }, async (_, index) => {
+      const user = await aUser(service);
+      const points = pointsOf(index);
+      if (points !== undefined) service.game.points.set(user.wallet, points);
+      return user;
+    }),
+  );
+}
+
+const asked = (users: readonly User[], partner: string, points: number): Promise<Response[]> =>
+  Promise.all(users.map((user) => user.redeem(partner, points)));
+
+async function rowsOf(users: readonly User[]): Promise<number> {
+  const [row] = await (
+    await service.database.open()
+  ).query<{ count: number }>(
+    {
+      text: `SELECT count(*)::int AS count FROM redemption.redemption WHERE encode(wallet, 'hex') = ANY ($1)`,
+    },
+    [users.map(({ wallet }) => wallet.slice(2))],
+  );
+  return row?.count ?? 0;
+}
+
+describe('64 wallets without the points', () => {
+  it('keep none of 20 honest players from redeeming', async () => {
+    await aBusyPartner('Arena');
+    // Each of the crowd asks for as many points as the whole budget is worth, and has none or a few.
+    const whole = POINTS * HONEST;
+    const free = await crowd((index) => (index % 2 === 0 ? undefined : index));
+    const honest = await Promise.all(Array.from({ length: HONEST }, () => aPlayer(service)));
+    // Tokens are reserved during a deduction, so slow deductions would help the crowd.
+    service.game.delayMs = 300;
+    const refused = asked(free, 'Arena', whole);
+    const answers: Response[] = [];
+    for (const player of honest) answers.push(await player.redeem('Arena', POINTS));
+    service.game.delayMs = 0;
+    expect(answers.map(({ status }) => status)).toEqual(Array(HONEST).fill(201));
+    for (const { body } of answers) await inState(service, String(body.id), 'authorised');
+    const codes = (await refused).map((answer) => errorOf(answer));
+    expect(codes.filter((_, index) => index % 2 === 0)).toEqual(
+      Array(CROWD / 2).fill({ status: 404, code: 'USER_NOT_FOUND' }),
+    );
+    expect(codes.filter((_, index) => index % 2 === 1)).toEqual(
+      Array(CROWD / 2).fill({ status: 409, code: 'INSUFFICIENT_POINTS' }),
+    );
+    expect(await rowsOf(free)).toBe(0);
+  });
+
+  it('do not even reach the partner a second time before they have waited', async () => {
+    await aBusyPartner('Bazaar');
+    const free = await crowd(() => 1);
+    await asked(free, 'Bazaar', 2);
+    const calls = service.game.calls.length;
+    const again = await asked(free, 'Bazaar', 2);
+    expect(again.map((answer) => errorOf(answer))).toEqual(
+      Array(CROWD).fill({ status: 429, code: 'RATE_LIMIT_EXCEEDED' }),
+    );
+    expect(service.game.calls).toHaveLength(calls);
+  });
+});
+
+describe('a wallet that asks for points it does not have', () => {
+  it('waits longer each time, is told so, and can redeem what it has after that', async () => {
+    await addPartner(service, 'Castle');
+    const user = await aPlayer(service, 100);
+    for (const seconds of [5, 10, 20, 40]) {
+      const refused = await user.redeem('Castle', 101);
+      expect(errorOf(refused)).toEqual({ status: 409, code: 'INSUFFICIENT_POINTS' });
+      expect(refused.headers['retry-after']).toBe(String(seconds));
+      expect(refused.body.message).toBe(
+        `You have 100 points with this partner, and asked for 101. You can ask again in ${seconds} s. No points were taken for this request.`,
+      );
+      const early = await user.redeem('Castle', 100);
+      expect(errorOf(early)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+      expect(early.headers['retry-after']).toBe(String(seconds));
+      service.clock.advance(seconds * 1000);
+    }
+    const { body } = await user.redeem('Castle', 100).expect(201);
+    // The deduction ends before the next test, whose answer it must not use up.
+    await inState(service, String(body.id), 'authorised');
+  });
+
+  it('does not wait after a refusal that nobody signed', async () => {
+    await addPartner(service, 'Cellar');
+    const user = await aPlayer(service, 100);
+    const { behave } = service.game;
+    service.game.behave = () => ({
+      ...{ status: 404, body: refusal('ERR-USER-NOT-FOUND'), signature: null },
+    });
+    try {
+      expect(errorOf(await user.redeem('Cellar', 100))).toEqual({
+        ...{ status: 502, code: 'PARTNER_ERROR' },
+      });
+    } finally {
+      service.game.behave = behave;
+    }
+    const { body } = await user.redeem('Cellar', 100).expect(201);
+    await inState(service, String(body.id), 'authorised');
+  });
+
+  it('waits as well where it spent them before they could be taken', async () => {
+    await addPartner(service, 'Dungeon');
+    const user = await aPlayer(service, 100);
+    service.game.next('deduct', () => ({
+      success: false,
+      errorCode: 'ERR-INSUFFICIENT-POINTS',
+      errorMessage: 'spent',
+    }));
+    const { body } = await user.redeem('Dungeon', 100).expect(201);
+    await inState(service, String(body.id), 'failed');
+    const again = await user.redeem('Dungeon', 100);
+    expect(errorOf(again)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+  });
+
+  it('waits as well after it has cancelled what was not begun', async () => {
+    const partner = await addPartner(service, 'Estate');
+    const user = await aPlayer(service, 100);
+    const id = await aQuietOne(user, partner);
+    const { body } = await user.post(`/api/redemptions/${id}/cancel`).expect(202);
+    expect(body).toMatchObject({ stage: 'failed', reason: 'user-cancelled' });
+    const again = await user.redeem('Estate', 100);
+    expect(errorOf(again)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+  });
+
+  it('is told of what its other request with this key has made', async () => {
+    await addPartner(service, 'Fortress');
+    const { game } = service;
+    const user = await aPlayer(service, 100);
+    const playing = game.behave;
+    let reads = 0;
+    game.behave = (call) => {
+      if (!call.path.startsWith('/get-') || ++reads === 1) return playing(call);
+      // By now the first request has made its redemption and taken the points.
+      game.delayMs = 2000;
+      const answer = playing(call)?.body as object;
+      return { body: { ...answer, points: 0 } };
+    };
+    try {
+      const asked = [1, 2].map(() => user.redeem('Fortress', 100, 'twice'));
+      const answers = await Promise.all(asked);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
+      expect(new Set(answers.map(({ body }) => String(body.id))).size).toBe(1);
+    } finally {
+      game.behave = playing;
+      game.delayMs = 0;
+    }
+  });
+
+  it('waits for nothing that the partner is to blame for', async () => {
+    await addPartner(service, 'Fallen', { url: 'http://127.0.0.1:1' });
+    const user = await aPlayer(service, 100);
+    for (let count = 0; count < 3; count++) {
+      const answer = await user.redeem('Fallen', 100);
+      expect(errorOf(answer)).toEqual({ status: 503, code: 'PARTNER_UNAVAILABLE' });
+      expect(answer.body.message).toContain('No points were taken for this request.');
+    }
+    expect(await rowsOf([user])).toBe(0);
+  });
+
+  it('is believed only what the partner has signed', async () => {
+    await addPartner(service, 'Guild');
+    const user = await aPlayer(service, 100);
+    const playing = service.game.behave;
+    service.game.behave = (call) => {
+      const answer = playing(call);
+      return answer && { ...answer, signature: null };
+    };
+    try {
+      const answer = await user.redeem('Guild', 100);
+      expect(errorOf(answer)).toEqual({ status: 502, code: 'PARTNER_ERROR' });
+    } finally {
+      service.game.behave = playing;
+    }
+  });
+});
+
+describe('two that were both asked for while there was room for one', () => {
+  it('end as one payout and one that failed, of which nothing was taken', async () => {
+    const partner = await addPartner(service, 'Harbour', { dailyTokenBudget: parseDecimal('1') });
+    const players = [await aPlayer(service, 100), await aPlayer(service, 100)];
+    const ids = await Promise.all(players.map((player) => aQuietOne(player, partner, 1000)));
+    service.clock.advance(1000);
+    const ends = await Promise.all(ids.map(endOf));
+    expect(ends.map(({ state, reason }) => [state, reason]).sort()).toEqual([
+      ['authorised', null],
+      ['failed', 'budget-spent'],
+    ]);
+    const left = players.map(({ wallet }) => service.game.points.get(wallet));
+    expect(left.sort((a, b) => Number(a) - Number(b))).toEqual([0, 100]);
+  });
+});
+
+/** Waits until the redemption is authorised or has failed. */
+async function endOf(id: string) {
+  for (;;) {
+    const stored = await service.store.get(id as UuidV7);
+    const { state, reason } = stored?.redemption ?? {};
+    if (state === 'authorised' || state === 'failed') return { state, reason };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A redemption of 100 points and one token, which no worker touches before it is due. */
+async function aQuietOne(
+  { wallet }: User,
+  partner: PartnerId,
+  dueInMs = 86_400_000,
+): Promise<string> {
+  const nowMs = service.clock.nowMs();
+  const terms = {
+    id: mintUuidV7(nowMs, randomBytes(10)),
+    partner,
+    wallet,
+    points: 100n,
+    usdAmount: parseDecimal('1'),
+    tokenAmount: 10n ** 18n,
+    tokenDecimals: 18,
+    priceUsd: parseDecimal('1'),
+    quoteExpiresAtMs: nowMs + 120_000,
+  };
+  const redemption = { ...newRedemption(terms, nowMs), nextActionAtMs: nowMs + dueInMs };
+  const key = { key: randomUUID(), bodyHash: Buffer.alloc(32) };
+  const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 1 };
+  await service.store.create(redemption, key, limits);
+  return terms.id;
+}

@@ -1,0 +1,287 @@
+/**
+ * An engine on a real database and a real chain, with a clock that follows the chain's. Named as a test file, without
+ * tests of its own.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { RpcPool } from '#libs/chain';
+import { type VaultSetup } from '#libs/devchain';
+import {
+  CallbackStore,
+  CoinStore,
+  type Database,
+  KnownVaults,
+  LedgerRestoreStore,
+  RedemptionStore,
+  RedemptionViews,
+} from '#libs/db';
+import {
+  type Address,
+  mintUuidV7,
+  newRedemption,
+  PARTNER_CAPABILITIES,
+  type PartnerCapability,
+  type PartnerId,
+  type Redemption,
+  type UuidV7,
+} from '#libs/domain';
+import { PartnerClient } from '#libs/partner-client';
+import { Registry } from '#libs/service';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import {
+  aPartnerId,
+  CALLBACK_KEY,
+  CALLBACK_SECRET,
+  type FakeClock,
+  type FakePartner,
+  type TestDatabase,
+  testEvidence,
+  VaultBench,
+} from '#libs/testing';
+import { HighWaterMark } from '../ledger/high-water-mark.js';
+import { LedgerWatch } from '../ledger/ledger-watch.js';
+import { Alerts } from '../observe/alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
+import { PartnerCaller, PartnerDirectory } from '../partner/partners.js';
+import { type VoucherPayout } from '../payout/voucher-payout.js';
+import { createEngine, engineStores } from '../worker/create-engine.js';
+import { type Engine } from '../worker/engine.js';
+import { aCancelPolicy, vouchersOn } from './cancel-policy.support.js';
+import {
+  addPartner,
+  SECRETS_KEY,
+  SIGNER,
+  type Stage,
+  startStage,
+  stopStage,
+} from './stage.support.js';
+
+const KEY_RING = KeyRing.parse(SECRETS_KEY);
+const TTL_SECONDS = 600;
+const LEASE_MS = 3000;
+export const POINTS = 5000;
+
+interface EngineStage extends Stage {
+  readonly all: Database;
+  /** The database, connected as the user of the service. */
+  readonly served: Database;
+  /** The endpoints that the engine uses. */
+  readonly rpcUrls: string[];
+}
+
+export class EngineBench {
+  readonly store: RedemptionStore;
+  readonly views: RedemptionViews;
+  readonly registry = new Registry();
+  readonly logs: string[];
+  readonly engine: Engine;
+  readonly payouts: VoucherPayout;
+  readonly ledger: LedgerWatch;
+  private readonly mark: HighWaterMark;
+  partnerId: PartnerId = aPartnerId();
+
+  readonly test: TestDatabase;
+  readonly chain: VaultBench;
+  readonly partner: FakePartner;
+  readonly clock: FakeClock;
+
+  readonly database: Database;
+
+  private constructor(
+    private readonly stage: EngineStage,
+    voucherTtlSeconds = TTL_SECONDS,
+    markPath?: string,
+  ) {
+    const { all: database, served, rpcUrls, bench: chain, clock, logger } = stage;
+    this.test = stage.database;
+    this.database = database;
+    this.chain = chain;
+    this.partner = stage.game;
+    this.clock = clock;
+    this.logs = stage.logs;
+    this.store = new RedemptionStore(database, testEvidence());
+    this.views = new RedemptionViews(database);
+    const alerts = new Alerts(this.registry, logger);
+    this.mark = new HighWaterMark(markPath, new HourlyAlerts(alerts, clock), logger);
+    this.ledger = new LedgerWatch(new LedgerRestoreStore(served), this.mark, alerts, clock, logger);
+    const { payouts, conditions } = vouchersOn(chain, clock, {
+      ledger: this.ledger,
+      pool: new RpcPool({ urls: rpcUrls, clock }),
+      voucherTtlSeconds,
+      vaults: new KnownVaults(served),
+      cancelling: aCancelPolicy({ coins: new CoinStore(served) }),
+    });
+    this.payouts = payouts;
+    const directory = new PartnerDirectory(new CallbackStore(served), KEY_RING, clock, logger);
+    const client = new PartnerClient({
+      random: () => 0,
+      clock,
+      policy: { allowPrivate: true },
+      timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },
+    });
+    this.engine = createEngine(
+      {
+        stores: engineStores(served, testEvidence()),
+        directory,
+        caller: new PartnerCaller(client, alerts, this.registry),
+        conditions,
+        payouts,
+        clock,
+        logger,
+        registry: this.registry,
+        alerts,
+        ledger: this.ledger,
+        random: () => 0,
+      },
+      { atOnce: 8, leaseMs: LEASE_MS, pollMs: 1000, payoutPollMs: 15_000 },
+    );
+  }
+
+  /**
+   * Starts a bench whose signer may also cancel, and has coin for that.
+   * @param rpcUrlsOf the endpoints that the engine uses; default: the chain itself
+   */
+  static async start(
+    rpcUrlsOf: (chainUrl: string) => Promise<string[]> = (url) => Promise.resolve([url]),
+    vault: Partial<VaultSetup> = {},
+  ): Promise<EngineBench> {
+    const stage = await startStage(vault);
+    const { database, bench: chain } = stage;
+    await chain.finalise();
+    stage.clock.set(chain.seconds * 1000);
+    const bench = new EngineBench({
+      ...stage,
+      all: await database.open({ poolSize: 4 }),
+      served: await database.open({ url: database.urlAs('redemption'), poolSize: 8 }),
+      rpcUrls: await rpcUrlsOf(chain.chain.url),
+    });
+    const terms = { capabilities: PARTNER_CAPABILITIES, dailyTokenBudget: undefined };
+    bench.partnerId = await addPartner(stage, 'The Game', terms);
+    return bench;
+  }
+
+  /**
+   * The service after a restart with other settings: with another vault, another VOUCHER_TTL_SECONDS, or a file of the
+   * newest transition. Without the file it has forgotten that transition.
+   */
+  async restarted(change: {
+    isNewVault?: boolean;
+    ttlSeconds?: number;
+    markPath?: string;
+  }): Promise<EngineBench> {
+    await this.engine.stop();
+    return this.beside(change);
+  }
+
+  /** A second replica of the service. */
+  async beside(change: {
+    isNewVault?: boolean;
+    ttlSeconds?: number;
+    markPath?: string;
+  }): Promise<EngineBench> {
+    const { isNewVault = false, ttlSeconds, markPath } = change;
+    const vault = isNewVault ? await this.chain.another({ canceller: SIGNER }) : this.chain;
+    if (isNewVault) await vault.finalise();
+    const bench = new EngineBench({ ...this.stage, bench: vault }, ttlSeconds, markPath);
+    await bench.ledger.onModuleInit();
+    bench.partnerId = this.partnerId;
+    bench.clock.set(Math.max(bench.clock.nowMs(), vault.seconds * 1000));
+    return bench;
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.stop();
+    await stopStage(this.stage);
+  }
+
+  async setCallback(
+    capabilities: readonly PartnerCapability[],
+    url = this.partner.url,
+  ): Promise<void> {
+    await new CallbackStore(this.database).change(this.partnerId, () => ({
+      url,
+      key: CALLBACK_KEY,
+      secretCiphertext: KEY_RING.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
+      usdPerPoint: { digits: 1n, scale: 2 },
+      confirms: true,
+      capabilities,
+    }));
+    // Lets the directory read the partner again.
+    this.clock.advance(2000);
+  }
+
+  /** Makes a player with points, and a redemption of them. */
+  async redeem(change: Partial<Redemption> = {}, points = POINTS): Promise<UuidV7> {
+    const nowMs = this.clock.nowMs();
+    const wallet = `0x${randomBytes(20).toString('hex')}` as Address;
+    this.partner.points.set(wallet, points);
+    const terms = {
+      id: mintUuidV7(nowMs, randomBytes(10)),
+      partner: this.partnerId,
+      wallet,
+      points: BigInt(POINTS),
+      usdAmount: { digits: 5000n, scale: 2 },
+      tokenAmount: 340n,
+      tokenDecimals: 18,
+      priceUsd: { digits: 15n, scale: 2 },
+      quoteExpiresAtMs: nowMs + 120_000,
+    };
+    await this.store.create(
+      { ...newRedemption(terms, nowMs), ...change },
+      { key: randomUUID(), bodyHash: Buffer.alloc(32) },
+      { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 },
+    );
+    return terms.id;
+  }
+
+  async read(id: UuidV7): Promise<Redemption> {
+    const stored = await this.store.get(id);
+    if (stored === undefined) throw new Error('no such redemption');
+    return stored.redemption;
+  }
+
+  /** Sweeps and advances time, blocks included, until the redemption is in one of the states. */
+  async until(id: UuidV7, ...states: Redemption['state'][]): Promise<Redemption> {
+    for (let turn = 0; turn < 200; turn++) {
+      await this.engine.sweep();
+      await this.payouts.cancelsSent();
+      const redemption = await this.read(id);
+      if (states.includes(redemption.state)) return redemption;
+      await this.pass(20);
+    }
+    throw new Error(`still ${(await this.read(id)).state}`);
+  }
+
+  /** Advances the clock and the chain. */
+  async pass(seconds: number): Promise<void> {
+    this.clock.advance(seconds * 1000);
+    await this.chain.mineAt(Math.floor(this.clock.nowMs() / 1000));
+  }
+
+  /** The voucher's calldata, which its player gets while the redemption is authorised. */
+  async voucher(id: UuidV7): Promise<`0x${string}`> {
+    const stored = await this.store.get(id);
+    if (stored?.redemption.plan == null || stored.place === null || stored.isSealed !== true) {
+      throw new Error('no plan of ours');
+    }
+    const { plan } = stored.redemption;
+    const { isSealed } = stored;
+    const { calldata } = await this.payouts.authorise({
+      redemptionId: id,
+      isSealed,
+      plan,
+      place: stored.place,
+    });
+    return calldata as `0x${string}`;
+  }
+
+  /** Claims the voucher; any account that has it can send the claim. */
+  async claim(id: UuidV7): Promise<string | undefined> {
+    const calldata = await this.voucher(id);
+    this.clock.advance(12_000);
+    const [outcome] = await this.chain.mineAt(
+      Math.floor(this.clock.nowMs() / 1000),
+      this.chain.to(VaultBench.STRANGER, calldata),
+    );
+    return outcome?.error;
+  }
+}

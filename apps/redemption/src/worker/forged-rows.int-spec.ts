@@ -1,0 +1,231 @@
+/**
+ * Rows that the service did not write, or that were altered later, by an intruder who may even disable every trigger.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { addressOfKey } from '#libs/chain';
+import { RedemptionStore, type StoredRedemption } from '#libs/db';
+import { mintUuidV7, type UuidV7 } from '#libs/domain';
+import { createLogger, Registry } from '#libs/service';
+import { EvidenceKeys } from '#libs/signing';
+import { aWallet, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
+import { Alerts } from '../observe/alerts.js';
+import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
+import { alertsIn, Forger, NO_PLAN, STOPPED } from '../testing/forger.support.js';
+import { RedemptionPresenter } from '../redemptions/redemption-presenter.js';
+
+let bench: EngineBench;
+let forger: Forger;
+beforeAll(async () => {
+  bench = await EngineBench.start();
+  forger = new Forger(bench);
+});
+afterAll(() => bench.stop());
+
+async function storedOf(id: UuidV7, store = bench.store): Promise<StoredRedemption> {
+  const stored = await store.get(id);
+  if (stored === undefined) throw new Error('no such redemption');
+  return stored;
+}
+
+/** @returns what the user sees at the second look, and the number of alerts of both */
+async function shown(id: UuidV7, store = bench.store) {
+  const registry = new Registry();
+  const logger = createLogger({ app: 'redemption', level: 'silent' });
+  const directory = { find: () => Promise.resolve(undefined) } as never;
+  const alerts = new Alerts(registry, logger);
+  const chain = { returnSeconds: () => Promise.resolve(undefined) } as never;
+  const { payouts, clock } = bench;
+  const presenter = new RedemptionPresenter(directory, payouts, chain, alerts, clock, logger);
+  const stored = await storedOf(id, store);
+  await presenter.present(stored);
+  const { voucher } = await presenter.present(stored);
+  return { voucher, alerts: await alertsIn(registry) };
+}
+
+const UNREADABLE = 'redemption-unreadable';
+
+async function authorised(): Promise<UuidV7> {
+  const id = await bench.redeem();
+  await bench.until(id, 'authorised');
+  return id;
+}
+
+const aTransactionId = () => randomBytes(8).toString('hex');
+
+describe('a row that the service did not write', () => {
+  it('is not planned where it says that points were taken', async () => {
+    const id = await forger.copied(await authorised(), {
+      ...NO_PLAN,
+      ...forger.soon(),
+      state: 'deducted',
+      partner: bench.partnerId,
+      wallet: `\\x${randomBytes(20).toString('hex')}`,
+      partner_transaction_id: aTransactionId(),
+    });
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
+    expect((await bench.read(id)).plan).toBeNull();
+  });
+
+  it('is not signed where it says that the payout is authorised', async () => {
+    const wallet = `\\x${randomBytes(20).toString('hex')}`;
+    const id = await forger.copied(await authorised(), {
+      wallet,
+      plan_recipient: wallet,
+      partner_transaction_id: aTransactionId(),
+    });
+    expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
+    const { redemption, place } = await storedOf(id);
+    const payout = { redemptionId: id, plan: redemption.plan, place, isSealed: undefined };
+    await expect(bench.payouts.authorise(payout as never)).rejects.toMatchObject({
+      code: 'EVIDENCE_INVALID',
+    });
+    const before = await alertsIn(bench.registry);
+    expect(await forger.workedAt(id)).toMatchObject({ state: 'authorised' });
+    expect((await alertsIn(bench.registry)) - before).toBe(1);
+  });
+
+  it.each(['created', 'deducting'])('is not taken to the partner where it is %s', async (state) => {
+    const genuine = await bench.redeem();
+    const wallet = randomBytes(20).toString('hex');
+    bench.partner.points.set(`0x${wallet}` as never, POINTS);
+    const id = await forger.copied(genuine, {
+      ...forger.soon(),
+      state,
+      ...(state === 'deducting' && { pending_at: new Date(bench.clock.nowMs()).toISOString() }),
+      wallet: `\\x${wallet}`,
+    });
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
+    expect(bench.partner.points.get(`0x${wallet}` as never)).toBe(POINTS);
+    expect((await bench.views.show(id))?.calls).toEqual([]);
+  });
+
+  it('is stopped where only the service’s own credential was used, with every trigger in force', async () => {
+    const genuine = await storedOf(await bench.redeem());
+    const intruder = await bench.test.open({ url: bench.test.urlAs('redemption') });
+    // Without the key the intruder cannot make a MAC.
+    const id = mintUuidV7(bench.clock.nowMs(), randomBytes(10));
+    const wallet = `0x${randomBytes(20).toString('hex')}` as never;
+    const forged = { ...genuine.redemption, id, wallet, tokenAmount: 10n ** 24n };
+    const key = { key: id, bodyHash: Buffer.alloc(32) };
+    const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 };
+    await new RedemptionStore(intruder).create(forged, key, limits);
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
+  });
+});
+
+describe('a row that was altered', () => {
+  it.each([
+    ['the amount', 'token_amount = token_amount * 1000, plan_amount = plan_amount * 1000'],
+    ['the wallet', `wallet = '\\x${'ab'.repeat(20)}', plan_recipient = '\\x${'ab'.repeat(20)}'`],
+    ['the points', 'points = 1'],
+    ['the deadline', 'plan_deadline_seconds = plan_deadline_seconds + 3600'],
+    ['the vault', `plan_vault = '\\x${'cd'.repeat(20)}'`],
+    ['the chain', 'plan_chain_id = 1'],
+    ['the partner', 'partner = gen_random_uuid()'],
+    ['the partner’s answer', `partner_transaction_id = 'another'`],
+    ['the MAC', `evidence_mac = set_byte(evidence_mac, 20, get_byte(evidence_mac, 20) # 1)`],
+    ['the MAC, left out', 'evidence_mac = NULL'],
+  ])('in %s is not signed', async (_, change) => {
+    const id = await authorised();
+    expect((await shown(id)).voucher).not.toBeNull();
+    await forger.forge(`UPDATE redemption.redemption SET ${change} WHERE id = $1`, [id]);
+    expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
+  });
+
+  it('before the points were taken is not taken to the partner', async () => {
+    const id = await bench.redeem();
+    const { wallet } = await bench.read(id);
+    await forger.forge(
+      'UPDATE redemption.redemption SET token_amount = token_amount * 1000 WHERE id = $1',
+      [id],
+    );
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
+    expect(bench.partner.points.get(wallet)).toBe(POINTS);
+  });
+
+  it('back to what it was, after its points went back, is not begun again', async () => {
+    const id = await bench.redeem();
+    const [first] = await bench.database.query<{ mac: Buffer }>(
+      { text: 'SELECT evidence_mac AS mac FROM redemption.redemption WHERE id = $1' },
+      [id],
+    );
+    await bench.until(id, 'authorised');
+    await bench.until(id, 'reverted');
+    const { wallet } = await bench.read(id);
+    await forger.forge(
+      `UPDATE redemption.redemption SET state = 'created', version = version + 1, evidence_mac = $2,
+        next_action_at = $3, reverted_at = NULL, partner_revert_id = NULL, partner_transaction_id = NULL, dead_evidence = NULL, plan_recipient = NULL, plan_amount = NULL,
+        plan_deadline_seconds = NULL, plan_vault = NULL, plan_chain_id = NULL, plan_from_block = NULL, authorised_at = NULL
+        WHERE id = $1`,
+      [id, first?.mac, forger.soon().next_action_at],
+    );
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
+    expect(bench.partner.points.get(wallet)).toBe(POINTS);
+  });
+});
+
+describe('a row that cannot be read', () => {
+  it('is told, set aside, and holds up no other', async () => {
+    const id = await authorised();
+    await forger.forge(
+      `UPDATE redemption.redemption SET state = 'reverting', version = version + 1,
+        dead_evidence = '{"outcome":"dead"}', next_action_at = '1970-01-01' WHERE id = $1`,
+      [id],
+    );
+    const others: UuidV7[] = [];
+    for (let count = 0; count < 10; count++) others.push(await bench.redeem());
+    const before = await alertsIn(bench.registry, UNREADABLE);
+    await bench.engine.sweep();
+    await bench.engine.sweep();
+    for (const other of others) expect((await bench.read(other)).state).toBe('authorised');
+    expect((await alertsIn(bench.registry, UNREADABLE)) - before).toBe(1);
+    expect(bench.logs.filter((line) => line.includes(UNREADABLE)).at(-1)).toContain(id);
+    await bench.pass(600);
+    await bench.engine.sweep();
+    expect((await alertsIn(bench.registry, UNREADABLE)) - before).toBe(2);
+  });
+});
+
+describe('a cancellation that a row asks for', () => {
+  const canceller = addressOfKey(VaultBench.SIGNER_KEY);
+  const sent = () =>
+    bench.chain.chain.rpc.call<string>('eth_getTransactionCount', canceller, 'latest');
+
+  it('is not signed for a contract that the service never planned on', async () => {
+    const id = await authorised();
+    const sink = aWallet(0x515c);
+    // A contract that accepts any call.
+    await bench.chain.chain.rpc.call('anvil_setCode', sink, '0x00');
+    await forger.forge(
+      `UPDATE redemption.redemption SET plan_vault = $2, revert_reason = 'user-cancelled', next_action_at = $3
+        WHERE id = $1`,
+      [id, Buffer.from(sink.slice(2), 'hex'), forger.soon().next_action_at],
+    );
+    const before = await sent();
+    await bench.engine.sweep();
+    await bench.payouts.cancelsSent();
+    await bench.pass(20);
+    expect(await sent()).toBe(before);
+  });
+});
+
+describe('EVIDENCE_KEY', () => {
+  const other = Buffer.alloc(32, 0x17).toString('base64');
+  const storeWith = (keys: string) => new RedemptionStore(bench.database, EvidenceKeys.parse(keys));
+
+  it('may be replaced while vouchers are out: the older one still verifies', async () => {
+    const id = await authorised();
+    expect((await shown(id, storeWith(`${other},${EVIDENCE_KEY}`))).voucher).not.toBeNull();
+    expect((await shown(id, storeWith(other))).voucher).toBeNull();
+  });
+
+  it('is not needed by who only reads, and who has none makes nothing payable', async () => {
+    const id = await authorised();
+    const stored = await storedOf(id, new RedemptionStore(bench.database));
+    expect(stored.isSealed).toBeUndefined();
+    expect((await storedOf(id, new RedemptionStore(bench.database, testEvidence()))).isSealed).toBe(
+      true,
+    );
+  });
+});

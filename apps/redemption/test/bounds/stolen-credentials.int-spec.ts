@@ -1,0 +1,204 @@
+/** What a thief with a database credential gains from a whole service, by forged sessions, rates and budgets. */
+import { aPartnerId } from '#libs/testing';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { CallbackStore, type Program, SessionStore } from '#libs/db';
+import { type Address, parseDecimal } from '#libs/domain';
+import { EvidenceKeys, newToken } from '#libs/signing';
+import {
+  addPartner,
+  addPrice,
+  aPlayer,
+  DOMAIN,
+  errorOf,
+  inState,
+  openSession,
+  type Service,
+  startService,
+  type User,
+} from '../../src/testing/redemption-harness.support.js';
+import {
+  claim,
+  settledAsClaimed,
+  takeAll,
+  type Taken,
+  tokens,
+  voucherFor,
+} from './bounds.support.js';
+
+const BUDGET = 1000;
+const CAP = 2500;
+/** Worth 50 dollars: 333 tokens and a third. */
+const POINTS = 5000;
+const ALL = 10 ** 6;
+
+let service: Service;
+
+beforeEach(async () => {
+  service = await startService({ WALLET_DAILY_TOKEN_BUDGET: String(BUDGET) }, undefined, {
+    windowCap: tokens(CAP),
+  });
+  await addPartner(service, 'Arena');
+  await addPrice(service);
+});
+afterEach(() => service.stop());
+
+const paid = async (): Promise<bigint> =>
+  tokens(ALL) - (await service.bench.tokens(service.bench.vault));
+
+const intruderAs = (program: Program) =>
+  service.database.open({ url: service.database.urlAs(program) });
+
+async function takeDay(user: User, points: number): Promise<string> {
+  return takeAll(service, user, { points, settled: settledAsClaimed(service) });
+}
+
+/** Runs statements as raw SQL. @returns the SQL state of each refusal */
+async function refusalsOf(program: Program, texts: readonly string[]): Promise<string[]> {
+  const intruder = await intruderAs(program);
+  const refused = texts.map((text) =>
+    intruder.query({ text }).then(
+      () => 'done',
+      (error: unknown) => (error as { sqlState?: string }).sqlState ?? 'unknown',
+    ),
+  );
+  return Promise.all(refused);
+}
+
+describe('the redemption service’s credential', () => {
+  it('makes no session: a row without the key’s MAC signs nobody in', async () => {
+    const victim = `0x${randomBytes(20).toString('hex')}` as Address;
+    const { token, tokenHash } = newToken();
+    const seal = EvidenceKeys.parse(randomBytes(32).toString('base64'));
+    const sessions = new SessionStore(await intruderAs('redemption'), seal, {
+      siweDomains: [DOMAIN],
+    });
+    const expiresAtMs = service.clock.nowMs() + 86_400_000;
+    await sessions.open({ tokenHash, wallet: victim, domain: DOMAIN, expiresAtMs });
+    await request(service.url)
+      .get('/api/redemptions')
+      .set('authorization', `Bearer ${token}`)
+      .expect(401);
+  });
+
+  it('with a session that was stolen, turns its wallet’s points into its own tokens, up to its day, and none of the thief’s', async () => {
+    const victim = `0x${randomBytes(20).toString('hex')}` as Address;
+    const thief = `0x${randomBytes(20).toString('hex')}` as Address;
+    service.game.points.set(victim, 10 * POINTS);
+    const expiresAtMs = service.clock.nowMs() + 86_400_000;
+    const database = await service.database.open();
+    const token = await openSession(database, { wallet: victim, expiresAtMs });
+    const asked = (points: number, more: object = {}) =>
+      request(service.url)
+        .post('/api/redemptions')
+        .set('authorization', `Bearer ${token}`)
+        .set('idempotency-key', randomUUID())
+        .send({ partner: 'Arena', points, ...more });
+
+    const ends: unknown[] = [];
+    for (let round = 0; round < 4; round++) {
+      const answer = await asked(POINTS, { recipient: thief, wallet: thief });
+      if (answer.status !== 201) {
+        ends.push(errorOf(answer));
+        continue;
+      }
+      const id = String(answer.body.id);
+      await inState(service, id, 'authorised');
+      const shown = await request(service.url)
+        .get(`/api/redemptions/${id}`)
+        .set('authorization', `Bearer ${token}`);
+      const { voucher } = shown.body as { voucher: { recipient: string; calldata: string } };
+      expect(voucher.recipient).toBe(victim);
+      await claim(service, { id, calldata: voucher.calldata as `0x${string}` });
+      await settledAsClaimed(service)({ id, calldata: '0x' });
+    }
+    expect(ends).toEqual([{ status: 409, code: 'WALLET_BUDGET_SPENT' }]);
+    expect(await service.bench.tokens(thief)).toBe(0n);
+    expect(await service.bench.tokens(victim)).toBe(await paid());
+    expect(await paid()).toBeLessThanOrEqual(tokens(BUDGET));
+  });
+
+  it.each(['redemption', 'cli'] as const)(
+    'takes nothing that was redeemed out of its wallet’s day, nor does the commands’: %s',
+    async (program) => {
+      const user = await aPlayer(service, 10 * POINTS);
+      expect(await takeDay(user, POINTS)).toBe('WALLET_BUDGET_SPENT');
+      const set = (what: string) => `UPDATE redemption.redemption SET ${what}`;
+      const ends = await refusalsOf(program, [
+        set(`initial_at = initial_at - interval '2 days', version = version + 1`),
+        set(`token_amount = 1, version = version + 1`),
+        set(`wallet = '\\x${'5e'.repeat(20)}', version = version + 1`),
+        set(`authorised_at = NULL, state = 'reverted', version = version + 1`),
+        'DELETE FROM redemption.redemption',
+        'DELETE FROM redemption.reserved',
+        'ALTER TABLE redemption.redemption DISABLE TRIGGER ALL',
+        'SET session_replication_role = replica',
+      ]);
+      // Refused by a guard of the table, or because the right is missing.
+      expect(ends.filter((state) => !/^(23\d{3}|42501)$/.test(state))).toEqual([]);
+      expect(await voucherFor(service, user, POINTS)).toBe('WALLET_BUDGET_SPENT');
+    },
+  );
+});
+
+describe('the commands’ credential', () => {
+  it('makes a point worth a thousand times as much, without a budget for the partner: each wallet has its day, all have the cap', async () => {
+    const callbacks = new CallbackStore(await intruderAs('cli'));
+    const arena = (await callbacks.list()).find(({ partnerName }) => partnerName === 'Arena');
+    await callbacks.change(arena?.partnerId ?? aPartnerId(), (before) => {
+      if (before === undefined) throw new Error('no callback');
+      return {
+        ...before,
+        usdPerPoint: parseDecimal('10'),
+        dailyTokenBudget: parseDecimal('1000000000'),
+      };
+    });
+    service.clock.advance(2_000);
+    // 666 tokens for points that were worth seven cents before.
+    const [points, ofRest] = [10, 4];
+    const wallets = [await aPlayer(service, 1000), await aPlayer(service, 1000)];
+    for (const user of wallets) {
+      expect(await takeDay(user, points)).toBe('WALLET_BUDGET_SPENT');
+      expect(await takeDay(user, ofRest)).toBe('WALLET_BUDGET_SPENT');
+      const took = await service.bench.tokens(user.wallet);
+      expect(took).toBeGreaterThan(tokens(BUDGET - 100));
+      expect(took).toBeLessThanOrEqual(tokens(BUDGET));
+    }
+    const last = await aPlayer(service, 1000);
+    expect(await takeDay(last, points)).toBe('PAYOUTS_UNAVAILABLE');
+    expect(await takeDay(last, ofRest)).toBe('PAYOUTS_UNAVAILABLE');
+    expect(await paid()).toBeLessThanOrEqual(tokens(CAP));
+    expect(await paid()).toBeGreaterThan(tokens(CAP - 700));
+  });
+});
+
+describe('the owner’s credential', () => {
+  it('lifts every budget, with all triggers disabled: the vault pays its cap and nothing beyond it', async () => {
+    const owner = await service.database.open();
+    // Hides the redemptions from the daily budgets and from the reserved sum.
+    const forget = () =>
+      owner.transaction(async (client) => {
+        await client.query('SET LOCAL session_replication_role = replica');
+        await client.query(
+          `UPDATE redemption.redemption SET partner = gen_random_uuid(), initial_at = initial_at - interval '2 days'`,
+        );
+        await client.query('DELETE FROM redemption.reserved');
+        await client.query('DELETE FROM redemption.released');
+      });
+    const user = await aPlayer(service, 100 * POINTS);
+    const open: Taken[] = [];
+    for (let voucher = 0; voucher < 9; voucher++) {
+      const taken = await voucherFor(service, user, POINTS);
+      if (typeof taken === 'string') throw new Error(taken);
+      open.push(taken);
+      await forget();
+    }
+    const ends = [];
+    for (const taken of open) ends.push(await claim(service, taken));
+    expect(ends.slice(0, 7)).toEqual(Array.from({ length: 7 }, () => undefined));
+    expect(ends.slice(7)).toEqual(['WindowCapExceeded', 'WindowCapExceeded']);
+    expect(await service.bench.tokens(user.wallet)).toBeGreaterThan(tokens(2 * BUDGET));
+    expect(await paid()).toBeLessThanOrEqual(tokens(CAP));
+  });
+});

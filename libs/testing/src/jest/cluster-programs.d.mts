@@ -1,1 +1,0 @@
-export function clusterProgram(name: string, environment?: NodeJS.ProcessEnv): string | undefined;

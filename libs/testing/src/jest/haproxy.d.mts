@@ -1,1 +1,0 @@
-export function haproxy(environment?: NodeJS.ProcessEnv): string | undefined;

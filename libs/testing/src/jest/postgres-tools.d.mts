@@ -1,1 +1,0 @@
-export function postgresTools(environment?: NodeJS.ProcessEnv): string | undefined;

@@ -1,0 +1,214 @@
+/** Tests the installed program with a real chain, a real index, real sealed days and a real api. Needs a build. */
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dayText } from '#libs/domain';
+import { type MintedCredential } from '#libs/signing';
+import { aWallet, testSeeds } from '#libs/testing';
+import { addPartner, type Api, startApi } from '../../apps/api/src/testing/api-harness.support.js';
+import { DAY, MIDNIGHT } from '../../apps/indexer/test/seal-suite.js';
+import { InstalledVerify } from './installed-verify.js';
+import { ends, reportOf, VerifySuite } from './verify-suite.js';
+
+/** Several runs of the program. */
+const LIMIT_MS = 180_000;
+
+const suite = new VerifySuite();
+let verify: InstalledVerify;
+
+beforeAll(async () => {
+  verify = await InstalledVerify.install();
+});
+afterAll(() => {
+  verify.remove();
+});
+
+/** Runs the api on the database of the test's index, with a partner. */
+async function withApi(
+  work: (api: Api, partner: MintedCredential) => Promise<void>,
+): Promise<void> {
+  const api = await startApi({ REQUEST_LOG: '0' }, suite.database);
+  // The program compares the time of a list with the clock of the system.
+  api.clock.set(Date.now());
+  try {
+    await work(api, await addPartner(api, 'verify'));
+  } finally {
+    await api.stop();
+  }
+}
+
+const credentials = ({ apiKey, sharedSecret }: MintedCredential): Record<string, string> => ({
+  LOWMARK_API_KEY: apiKey,
+  LOWMARK_SHARED_SECRET: sharedSecret,
+});
+
+describe('with the api', () => {
+  it.each(testSeeds().slice(-1))(
+    'agrees on every sealed day of a history, with $which',
+    async ({ seed }) => {
+      const { days } = await suite.sealedHistory(seed);
+      expect(days.length).toBeGreaterThan(5);
+      await withApi(async ({ url }, partner) => {
+        const args = [...suite.chainArgs(...ends(days)), '--api', url];
+        const done = await verify.run([...args, '--json'], credentials(partner));
+        const report = reportOf(done);
+        expect(report).toMatchObject({ result: 'agrees' });
+        const signedBy = await keyIdOf(url);
+        expect(report.days).toEqual(
+          days.map((day) => ({
+            day: dayText(day.day),
+            ...{ root: day.root, wallets: day.wallets, total: String(day.total) },
+            lastBlock: { number: Number(day.blockNumber), hash: day.blockHash },
+            result: 'agrees',
+            comparisons: [{ with: 'api', result: 'agrees', root: day.root, revision: 1, signedBy }],
+          })),
+        );
+        expect(done.status).toBe(0);
+      });
+    },
+  );
+
+  it('names wallet and day where one row of the database was changed', async () => {
+    const { bench, days } = await suite.twoSealedDays();
+    const { root } = await suite.revised(bench, 33n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(...ends(days)), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      const [first, second] = out.split(/^(?=\d{4}-)/m);
+      expect(first).toContain(`${dayText(MIDNIGHT / DAY - 1)}  by the chain`);
+      expect(first).toContain('AGREES with the api');
+      expect(second).toContain(`${dayText(MIDNIGHT / DAY)}  by the chain`);
+      expect(second).toContain(
+        `DIFFERS from the api (revision 2): its root is ${root}, signed by key ${await keyIdOf(url)}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
+      );
+      expect(status).toBe(1);
+      // Without the secret the program uses proofs, since lists are signed with the secret.
+      const bare = await verify.run(args, { LOWMARK_API_KEY: partner.apiKey });
+      expect(bare).toMatchObject({ status, out });
+    });
+  });
+
+  it('names the wallet by proofs where the list is not kept', async () => {
+    const { bench, days } = await suite.twoSealedDays({ keptDays: 0 });
+    await suite.revised(bench, 33n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(ends(days)[1]), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      expect(out).toContain(`wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`);
+      expect(status).toBe(1);
+    });
+  });
+
+  it('names a wallet that the index lost, and says so as JSON', async () => {
+    const { bench, days } = await suite.twoSealedDays();
+    const [, day] = ends(days);
+    await suite.revised(bench, 0n);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs(day), '--api', url, '--json'];
+      const done = await verify.run(args, credentials(partner));
+      expect(reportOf(done).days[0]?.comparisons).toMatchObject([
+        {
+          result: 'differs',
+          difference: { wallet: aWallet(0x1001), chain: '60', listed: '0' },
+        },
+      ]);
+      expect(done.status).toBe(1);
+    });
+  });
+
+  it(
+    'takes only signed answers, needs no secret, and shows none',
+    async () => {
+      const { days } = await suite.twoSealedDays();
+      const args = suite.chainArgs(...ends(days));
+      await withApi(async ({ url }, partner) => {
+        const { apiKey } = partner;
+        const { keys } = await keySet(url);
+        for (const shown of [{ keys: [{ ...keys[0], x: 'A'.repeat(43) }] }, { keys: 1 }, null]) {
+          const proxy = await proxyOf(url, JSON.stringify(shown));
+          try {
+            const { status, out } = await verify.run(
+              [...args, '--api', proxy.url],
+              credentials(partner),
+            );
+            expect(out).toContain('NOT CHECKED against the api: its answer is not signed by a key');
+            expect(status).toBe(2);
+          } finally {
+            await proxy.close();
+          }
+        }
+
+        // The public keys vouch for each answer.
+        const one = [...suite.chainArgs(ends(days)[0]), '--api', url];
+        const agreed = await verify.run(one, { LOWMARK_API_KEY: apiKey });
+        expect(agreed.out).toContain(`AGREES with the api, signed by key ${await keyIdOf(url)}`);
+        expect(agreed.status).toBe(0);
+        const none = await verify.run(one, { LOWMARK_API_KEY: '' });
+        expect(none.err).toContain('--api-key-file or LOWMARK_API_KEY is missing');
+
+        const another = { LOWMARK_API_KEY: apiKey, LOWMARK_SHARED_SECRET: 'svcs_of_another' };
+        const { status, out, err } = await verify.run([...args, '--api', url], another);
+        expect(out).toContain(
+          'NOT CHECKED against the api: The answer with status 200 is not signed',
+        );
+        expect(out + err).not.toContain('svcs_of_another');
+        expect(out + err).not.toContain(apiKey);
+        expect(status).toBe(2);
+
+        const wrong = await verify.run([...args, '--api', url], { LOWMARK_API_KEY: 'svck_wrong' });
+        expect(wrong).toMatchObject({ status: 2, out: '' });
+        expect(wrong.err).toContain('does not take the API key');
+        expect(wrong.err).not.toContain('svck_wrong');
+      });
+      const gone = await verify.run([...args, '--api', 'http://127.0.0.1:1'], {
+        LOWMARK_API_KEY: 'svck_1',
+      });
+      expect(gone).toEqual({ status: 2, out: '', err: 'The api cannot be reached: see --api.\n' });
+    },
+    LIMIT_MS,
+  );
+
+  it('says of a day that is not sealed what the api says', async () => {
+    const { days } = await suite.twoSealedDays();
+    const [, last] = ends(days);
+    await suite.chain.player.block(MIDNIGHT + 3 * DAY);
+    await withApi(async ({ url }, partner) => {
+      const args = [...suite.chainArgs({ ...last, day: last.day + 1 }), '--api', url];
+      const { status, out } = await verify.run(args, credentials(partner));
+      expect(out).toContain('NOT CHECKED against the api: DAY_NOT_SEALED: ');
+      expect(status).toBe(2);
+    });
+  });
+});
+
+const KEYS = '/.well-known/http-message-signatures-directory';
+
+async function keySet(url: string): Promise<{ keys: { kid: string }[] }> {
+  return (await (await fetch(url + KEYS)).json()) as { keys: { kid: string }[] };
+}
+
+const keyIdOf = async (url: string): Promise<string> => (await keySet(url)).keys[0]?.kid ?? '';
+
+/** A proxy in front of the api that returns other public keys. */
+async function proxyOf(
+  target: string,
+  keys: string,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url === KEYS) return response.end(keys);
+      const headers = new Headers(request.headers as Record<string, string>);
+      for (const name of ['host', 'connection']) headers.delete(name);
+      const answer = await fetch(target + (request.url ?? ''), { headers });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      return response.end(Buffer.from(await answer.arrayBuffer()));
+    })();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}

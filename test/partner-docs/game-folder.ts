@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { compileCache } from '#libs/testing';
 import { codeBlocks, read } from './markdown.js';
@@ -41,6 +41,11 @@ export class GameFolder {
       if (/^[\w-]+\.ts$/.test(title)) folder.write(title, code);
     }
     return folder;
+  }
+
+  /** Copies an example that a page has its reader copy. */
+  copy(example: string): void {
+    cpSync(example, join(this.path, basename(example)));
   }
 
   private installSdk(): void {

@@ -21,6 +21,7 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['export STAKING_URL', /^$/],
   ['npm init -y', /"name": "my-game"/],
   ['node tier.ts', /^[\d.]+ staked on average: (gold|silver|bronze)\n$/],
+  ['cp ../lowmark/docs/partners/examples/partner.ts', /^$/],
   ['node partner.ts', /^$/],
   ['LOWMARK_API_KEY=', /^Everything was tried, and no error was found\.$/m],
   ['cd ../lowmark', /^GOOD$/m],

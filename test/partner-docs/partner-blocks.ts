@@ -4,7 +4,9 @@ import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.
 const QUICK_START: readonly ShellBlock[] = shellBlocks('docs/partners/quick-start.md');
 /** Whether it starts an example in another language than TypeScript, or the tester without the SDK. */
 const isOfLanguage = ({ code }: ShellBlock): boolean =>
-  /^cp \.\.\/lowmark\/docs\/partners\/examples\/| --prefix \.\.\/lowmark conformance /m.test(code);
+  /^cp \.\.\/lowmark\/docs\/partners\/examples\/(?!partner\.ts)| --prefix \.\.\/lowmark conformance /m.test(
+    code,
+  );
 
 /** Run by pages.soak-spec.ts, all of them, in the order in which a partner needs them. */
 export const WALKED_BLOCKS: readonly ShellBlock[] = [

@@ -41,6 +41,7 @@ const CALLBACK = { CALLBACK_KEY: 'a-key-of-my-game', CALLBACK_SECRET: 'a-secret-
 let game: GameFolder;
 beforeAll(() => {
   game = GameFolder.of(PAGE);
+  game.copy('docs/partners/examples/partner.ts');
 });
 afterAll(() => game.remove());
 

@@ -7,13 +7,14 @@ import {
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import {
   CallbackFields,
-  type CallbackValues,
   callbackValues,
+  type FieldsClass,
   fieldsOf,
   type FoundPartner,
   listPartners,
   moment,
   printable,
+  SetPartner,
 } from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
@@ -45,7 +46,7 @@ function partnerText({ partner, callback }: FoundPartner): string {
   const fields: Field[] = [
     ['id', partner.partnerId],
     ['created', moment(partner.createdAt)],
-    ...rateLimitFields(partner),
+    ...termFields(partner),
     ...credentials,
     ...(callback === undefined
       ? [['callback', 'none: nothing can be redeemed with it'] as const]
@@ -54,11 +55,13 @@ function partnerText({ partner, callback }: FoundPartner): string {
   return `${printable(partner.partnerName)}\n${fieldLines(fields, '  ')}`;
 }
 
-export function rateLimitFields({ rate, burst, stakeSet }: PartnerTerms): Field[] {
+export function termFields(terms: PartnerTerms): Field[] {
+  const { rate, burst, stakeSet } = terms;
   return [
     ['requests', `${rate} a second, ${burst} at once`],
     // Shown only with several stake sets.
     ['stake set', stakeSet === DEFAULT_STAKE_SET ? undefined : stakeSet],
+    ...furtherFields(SetPartner, terms),
   ];
 }
 
@@ -68,10 +71,9 @@ function standingOf({ paused, dailyTokenBudget }: PartnerCallback): string {
 }
 
 function partnerJson({ partner, callback }: FoundPartner): object {
-  const { partnerId: id, partnerName: name, createdAt, ...terms } = partner;
-  const { rate, burst, stakeSet, credentials } = terms;
+  const { partnerId: id, partnerName: name, createdAt, credentials, ...terms } = partner;
   const json = callback === undefined ? null : callbackJson(callback);
-  return { id, name, createdAt, rate, burst, stakeSet, credentials, callback: json };
+  return { id, name, createdAt, ...terms, credentials, callback: json };
 }
 
 /** The fields of a callback, without key and secret. */
@@ -87,19 +89,22 @@ export function callbackFields(callback: CallbackSettings): Field[] {
     ['daily budget', budget ? `${decimalText(budget)} tokens` : 'NOT SET: nothing can be redeemed'],
     ['confirmations', callback.confirms ? 'sent' : 'not sent'],
     ['capabilities', callback.capabilities.join(', ') || 'none'],
-    ...furtherFields(callbackValues(callback)),
+    ...furtherFields(CallbackFields, callbackValues(callback)),
   ];
 }
 
-/** Fields that `callbackFields` has no words of its own for, by their labels. */
-function furtherFields(values: CallbackValues): Field[] {
-  const shown: Readonly<Partial<Record<string, string | boolean | readonly string[]>>> = values;
-  return [...fieldsOf(CallbackFields)].flatMap(([name, { label = name }]): Field[] =>
+type FieldValue = string | number | boolean | readonly string[] | null | undefined;
+
+/** The fields that this file has no words of its own for, by their labels. */
+function furtherFields(type: FieldsClass, values: object): Field[] {
+  const shown: Readonly<Record<string, FieldValue>> = { ...values };
+  return [...fieldsOf(type)].flatMap(([name, { label = name }]): Field[] =>
     WORDED.has(name) ? [] : [[label.toLowerCase(), [shown[name] ?? 'none'].flat().join(', ')]],
   );
 }
 
 const WORDED: ReadonlySet<string> = new Set([
+  ...['rate', 'burst', 'stakeSet', 'partner', 'callback', 'reason'],
   ...['url', 'key', 'secret', 'usdPerPoint', 'bonusFrom', 'bonusRate', 'minPoints', 'maxPoints'],
   ...['dailyTokenBudget', 'confirm', 'capabilities', 'allowPrivate'],
 ]);

@@ -19,7 +19,7 @@ import { type Call, type CommandGroup } from '../command.js';
 import { commandOf } from '../operation-command.js';
 import { type Field, fieldLines } from '../output/text.js';
 import { CAPABILITIES_FROM, withCapabilities } from '../partner/capabilities-from.js';
-import { callbackFields, list, rateLimitFields } from './partner-list.command.js';
+import { callbackFields, list, termFields } from './partner-list.command.js';
 import { members } from './partner-people.command.js';
 import { ping } from './partner-ping.command.js';
 import { webhookCommands } from './partner-webhook.command.js';
@@ -49,7 +49,7 @@ const set = commandOf(SetPartner, {
     const fields: Field[] = [
       ['partner', partnerLabel(changed)],
       ...(changed.callback ? callbackFields(changed.callback) : []),
-      ...(changed.terms ? rateLimitFields(changed.terms) : []),
+      ...(changed.terms ? termFields(changed.terms) : []),
     ];
     call.terminal.out(fieldLines(fields));
   },

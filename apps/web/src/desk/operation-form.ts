@@ -93,11 +93,16 @@ export function changesOf(
   return body;
 }
 
-function textOf(value: string, { pattern, format }: FieldSchema): string {
+/** Whether the values are numbers in a text, as amounts are. */
+export function isAmount({ pattern = '' }: FieldSchema): boolean {
+  const fits = (text: string): boolean => new RegExp(pattern, 'u').test(text);
+  return fits('1') && !fits('a');
+}
+
+function textOf(value: string, schema: FieldSchema): string {
   // Such an input has no time zone: it means that of the reader.
-  if (format === 'date-time') return value === '' ? '' : new Date(value).toISOString();
-  const fits = (text: string): boolean => new RegExp(pattern ?? '', 'u').test(text);
-  return fits('1') && !fits('a') ? plainDecimal(value) : value.trim();
+  if (schema.format === 'date-time') return value === '' ? '' : new Date(value).toISOString();
+  return isAmount(schema) ? plainDecimal(value) : value.trim();
 }
 
 /** What is wrong with a value while it is typed; null if the server may accept it. */

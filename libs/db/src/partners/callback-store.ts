@@ -15,8 +15,8 @@ import {
   type PartnerIdentity,
   type PartnerTerms,
   replaced,
+  replacedTerms,
   setTerms,
-  TERM_NAMES,
 } from './partner-changes.js';
 
 /** How a partner is called, and the terms of its redemptions. */
@@ -90,7 +90,7 @@ export class CallbackStore {
       const callback = await findCallback(manager, who.partnerId);
       if (callback === undefined) throw new PartnerMissingError();
       await auditPartner(manager, who.partnerId, audit, {
-        ...(set && replaced<PartnerTerms>(who, set, TERM_NAMES)),
+        ...(set && replacedTerms(who, set)),
         ...(before && replaced<CallbackSettings>(before, callback, AUDITED_NAMES)),
       });
       return { callback, terms: set };

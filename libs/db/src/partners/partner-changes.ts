@@ -56,18 +56,18 @@ export async function lockPartner(
 export async function setTerms(
   manager: EntityManager,
   partnerId: PartnerId,
-  { stakeSet, ...limits }: Partial<PartnerTerms>,
+  { stakeSet, ...columns }: Partial<PartnerTerms>,
 ): Promise<PartnerTerms> {
   if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
-  if (limits.rate !== undefined || limits.burst !== undefined) {
-    await manager.update(PartnerEntity, partnerId, limits);
+  if (Object.keys(columns).length > 0) {
+    await manager.update(PartnerEntity, partnerId, columns);
   }
   const partner = await manager.findOneBy(PartnerEntity, { id: partnerId });
   if (partner === null) throw new PartnerUnknownError();
   return termsOf(partner);
 }
 
-function termsOf({ rate, burst, stakeSet }: PartnerEntity): PartnerTerms {
+export function termsOf({ rate, burst, stakeSet }: PartnerEntity): PartnerTerms {
   return { rate, burst, stakeSet: stakeSet ?? DEFAULT_STAKE_SET };
 }
 
@@ -99,8 +99,6 @@ export async function auditPartner(
   await noteCommand(on, actor, kept, { partner: partnerId });
 }
 
-export const TERM_NAMES = ['rate', 'burst', 'stakeSet'] as const satisfies (keyof PartnerTerms)[];
-
 /** The values of `before` that are others in `after`, as an audit row keeps them; null for one that was not set. */
 export function replaced<T extends object>(
   before: T,
@@ -112,6 +110,11 @@ export function replaced<T extends object>(
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [[name, was] as const];
   });
   return Object.fromEntries(changed);
+}
+
+/** `replaced` for all terms. @param after what `setTerms` returned */
+export function replacedTerms(before: PartnerTerms, after: PartnerTerms): object {
+  return replaced(before, after, Object.keys(after) as (keyof PartnerTerms)[]);
 }
 
 function auditedValue(value: unknown): unknown {

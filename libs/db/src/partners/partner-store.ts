@@ -23,20 +23,19 @@ import {
   PartnerUnknownError,
   type RateLimits,
   lockPartner,
-  replaced,
+  replacedTerms,
   setTerms,
-  TERM_NAMES,
+  termsOf,
 } from './partner-changes.js';
 import { PartnerEntity } from './partner.entity.js';
 
-export interface NewPartner extends RateLimits {
+/** Absent terms have their defaults. */
+export interface NewPartner extends RateLimits, Partial<Omit<PartnerTerms, keyof RateLimits>> {
   /**
    * Default: a new id. A second partner with the same id is refused, so that a repeated request creates nothing twice.
    */
   readonly id?: PartnerId | undefined;
   readonly name: string;
-  /** Default: the default stake set. */
-  readonly stakeSet?: string;
   readonly credential: NewCredential;
   /** Given where points of the partner can be redeemed. */
   readonly callback?: CallbackSettings;
@@ -58,7 +57,8 @@ export interface ListedPartner extends PartnerIdentity, PartnerTerms {
   readonly credentials: readonly ListedCredential[];
 }
 
-interface FoundCredential extends PartnerIdentity, PartnerTerms {
+interface FoundCredential
+  extends PartnerIdentity, Pick<PartnerTerms, 'rate' | 'burst' | 'stakeSet'> {
   readonly credentialId: CredentialId;
   readonly secretCiphertext: Buffer;
 }
@@ -157,8 +157,7 @@ export class PartnerStore {
     return this.database.entityTransaction(async (manager) => {
       const before = await lockPartner(manager, partnerId);
       const set = await setTerms(manager, partnerId, terms);
-      const was = replaced<PartnerTerms>(before, set, TERM_NAMES);
-      await auditPartner(manager, partnerId, audit, was);
+      await auditPartner(manager, partnerId, audit, replacedTerms(before, set));
       return set;
     });
   }
@@ -273,14 +272,12 @@ async function listed(
     where: { partnerId: In(partners.map(({ id }) => id)) },
     order: { createdAt: 'ASC', id: 'ASC' },
   });
-  return partners.map(({ id, name, createdAt, rate, burst, stakeSet }) => ({
-    partnerId: id,
-    partnerName: name,
-    createdAt,
-    rate,
-    burst,
-    stakeSet: stakeSet ?? DEFAULT_STAKE_SET,
-    credentials: credentials.filter((one) => one.partnerId === id).map(listedCredential),
+  return partners.map((partner) => ({
+    partnerId: partner.id,
+    partnerName: partner.name,
+    createdAt: partner.createdAt,
+    ...termsOf(partner),
+    credentials: credentials.filter((one) => one.partnerId === partner.id).map(listedCredential),
   }));
 }
 

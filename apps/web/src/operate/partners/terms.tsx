@@ -6,7 +6,7 @@ import { Amount } from '../../shared/amount';
 import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
-import { fieldsOf, type FormField } from '../../desk/operation-form';
+import { fieldsOf, type FormField, isAmount } from '../../desk/operation-form';
 import { useIsAdmin } from '../operator';
 import { TermsDialog } from './terms-dialog';
 
@@ -17,23 +17,23 @@ type Callback = NonNullable<Partner['callback']>;
 const words = deskTexts.partner;
 const labels = forms.SetPartner.properties;
 const FIELDS = fieldsOf(labels.callback);
+const TERMS = fieldsOf(forms.SetPartner).filter(({ group }) => group === undefined);
 
 /** The partner's rate limits, callback and terms for redemptions. */
 export function Terms({ partner }: { readonly partner: Partner }) {
   const [isEditing, setIsEditing] = useState(false);
   const [result, setResult] = useState<ConsoleBody<'ActionResult'>>();
   const isAdmin = useIsAdmin();
-  const { rate, burst, stakeSet, callback } = partner;
+  const { callback } = partner;
+  const stored: Readonly<Record<string, unknown>> = { ...partner };
   return (
     <Card title={words.terms}>
       {result !== undefined && <ActionOutcome result={result} />}
-      <Fact name={labels.rate.title}>
-        <Amount value={String(rate)} />
-      </Fact>
-      <Fact name={labels.burst.title}>
-        <Amount value={String(burst)} />
-      </Fact>
-      <Fact name={labels.stakeSet.title}>{stakeSet}</Fact>
+      {TERMS.filter(({ name }) => name in stored).map((field) => (
+        <Fact key={field.name} name={field.label}>
+          {shownValue(field, stored[field.name])}
+        </Fact>
+      ))}
       {callback === null ? <Text>{words.noCallback}</Text> : <CallbackFacts callback={callback} />}
       {isAdmin && (
         <Group mt="sm">
@@ -74,9 +74,9 @@ function CallbackFacts({ callback }: { readonly callback: Callback }) {
   );
 }
 
-function shownValue({ schema: { pattern } }: FormField, value: unknown): ReactNode {
+function shownValue({ schema }: FormField, value: unknown): ReactNode {
   if (Array.isArray(value)) return value.length === 0 ? deskTexts.none : value.join(', ');
+  if (typeof value === 'number') return <Amount value={String(value)} />;
   if (typeof value !== 'string') return deskTexts.none;
-  // Amounts are the texts with a pattern.
-  return pattern === undefined ? value : <Amount value={value} />;
+  return isAmount(schema) ? <Amount value={value} /> : value;
 }

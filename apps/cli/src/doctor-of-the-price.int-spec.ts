@@ -195,7 +195,7 @@ describe('price limits', () => {
     const database = await bench.test.open();
     const fence = await new IndexStore(database).takeLead();
     const price = { usd: '0.0001', observedAt: new Date(), source: 'fixed' };
-    const about = { reason: 'jump', beforeUsd: '0.1', maxChange: '0.2', isAnew: false };
+    const about = { reason: 'jump', beforeUsd: '0.1', maxChange: '0.2', isNewHold: false };
     await new PriceStore(database).hold(fence, { price, ...about });
     const held = await bench.finding('price limits', bounds);
     expect(held).toMatchObject({ state: 'fault', code: 1 });

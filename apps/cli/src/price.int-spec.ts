@@ -25,7 +25,7 @@ const aPrice = (usd: string) => ({ usd, observedAt: new Date(), source: 'http:x'
 /** Stores a held price as the indexer does: a thousandth of the previous price. */
 async function hold(usd: string): Promise<void> {
   await prices.record(fence, aPrice('0.15'));
-  const about = { reason: 'jump', beforeUsd: '0.15', maxChange: '0.2', isAnew: false };
+  const about = { reason: 'jump', beforeUsd: '0.15', maxChange: '0.2', isNewHold: false };
   await prices.hold(fence, { price: aPrice(usd), ...about });
 }
 

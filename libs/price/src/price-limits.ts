@@ -106,10 +106,10 @@ export async function storeOrHold(
   if (reason === undefined) {
     return { kind: 'kept', isStored: await store.record(fence, price) };
   }
-  const isAnew = hold?.isAccepted === true;
+  const isNewHold = hold?.isAccepted === true;
   const maxChange = decimalText(limits.maxChange);
-  await store.hold(fence, { price, reason, beforeUsd, maxChange, isAnew });
-  const isOld = hold !== undefined && !isAnew;
+  await store.hold(fence, { price, reason, beforeUsd, maxChange, isNewHold });
+  const isOld = hold !== undefined && !isNewHold;
   return { kind: 'held', reason, beforeUsd: isOld ? hold.beforeUsd : beforeUsd };
 }
 

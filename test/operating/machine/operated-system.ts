@@ -148,7 +148,7 @@ export class OperatedSystem {
   hold(usd: string): Promise<void> {
     return this.withDatabase(async (database) => {
       const price = { usd, observedAt: new Date(), source: 'http:x' };
-      const about = { reason: 'jump', beforeUsd: PRICE, maxChange: '0.2', isAnew: false };
+      const about = { reason: 'jump', beforeUsd: PRICE, maxChange: '0.2', isNewHold: false };
       await new PriceStore(database).hold(await fenceOf(database), { price, ...about });
     });
   }

@@ -57,8 +57,7 @@ export interface ListedPartner extends PartnerIdentity, PartnerTerms {
   readonly credentials: readonly ListedCredential[];
 }
 
-interface FoundCredential
-  extends PartnerIdentity, Pick<PartnerTerms, 'rate' | 'burst' | 'stakeSet'> {
+interface FoundCredential extends PartnerIdentity, RateLimits, Pick<PartnerTerms, 'stakeSet'> {
   readonly credentialId: CredentialId;
   readonly secretCiphertext: Buffer;
 }

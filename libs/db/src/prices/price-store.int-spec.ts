@@ -79,7 +79,7 @@ describe('the price that is quoted', () => {
   it('is held by the leader only, and let go by a price that the leader records', async () => {
     const late = fence;
     fence = await new IndexStore(database).takeLead();
-    const held = { reason: 'jump', beforeUsd: undefined, maxChange: '0.2', isAnew: false };
+    const held = { reason: 'jump', beforeUsd: undefined, maxChange: '0.2', isNewHold: false };
     const price = aPrice(1, '9');
     await expect(prices.hold(late, { price, ...held })).rejects.toThrow(FencedError);
     expect(await prices.quoted()).toEqual({ price: undefined, isHeld: false });

@@ -37,7 +37,7 @@ interface HoldValues {
   readonly usd: string;
   readonly observedAt: string;
   readonly source: string;
-  readonly isAnew: boolean;
+  readonly isNewHold: boolean;
 }
 
 const HOLD = named<HoldValues>(
@@ -48,9 +48,9 @@ const HOLD = named<HoldValues>(
       SELECT :reason::text, :beforeUsd::numeric, :maxChange::numeric, :usd::numeric, :observedAt::timestamptz, :source::text FROM leader
       ON CONFLICT (only_row) DO UPDATE SET usd = excluded.usd, observed_at = excluded.observed_at, source = excluded.source,
         max_change = excluded.max_change, read_at = clock_timestamp(),
-        since = CASE WHEN :isAnew THEN clock_timestamp() ELSE h.since END,
-        reason = CASE WHEN :isAnew THEN excluded.reason ELSE h.reason END,
-        before_usd = CASE WHEN :isAnew THEN excluded.before_usd ELSE h.before_usd END)
+        since = CASE WHEN :isNewHold THEN clock_timestamp() ELSE h.since END,
+        reason = CASE WHEN :isNewHold THEN excluded.reason ELSE h.reason END,
+        before_usd = CASE WHEN :isNewHold THEN excluded.before_usd ELSE h.before_usd END)
     SELECT EXISTS (SELECT FROM leader) AS leads`,
 );
 
@@ -107,7 +107,7 @@ export interface HeldReading {
   /** The largest change that was allowed, as a share in decimals. */
   readonly maxChange: string;
   /** True where the previous hold was accepted and this reading starts another hold. */
-  readonly isAnew: boolean;
+  readonly isNewHold: boolean;
 }
 
 export class PriceStore {
@@ -127,13 +127,13 @@ export class PriceStore {
 
   /**
    * Holds a reading: no price is used until one is recorded. A hold that goes on keeps its reason and its beginning,
-   * and takes the reading as its newest one. With `isAnew` the hold begins again.
+   * and takes the reading as its newest one. With `isNewHold` the hold begins again.
    * @throws FencedError where another process is the leader
    */
-  async hold(fence: bigint, { price, isAnew, ...held }: HeldReading): Promise<void> {
+  async hold(fence: bigint, { price, isNewHold, ...held }: HeldReading): Promise<void> {
     const { usd, observedAt, source } = price;
     const { reason, beforeUsd = null, maxChange } = held;
-    const about = { fence, reason, beforeUsd, maxChange, isAnew };
+    const about = { fence, reason, beforeUsd, maxChange, isNewHold };
     const [row] = await this.database.query<{ leads: boolean }>(
       HOLD({ ...about, usd, source, observedAt: observedAt.toISOString() }),
     );

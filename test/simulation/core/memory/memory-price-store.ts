@@ -47,13 +47,13 @@ export class MemoryPriceStore implements Public<PriceStore> {
 
   hold(
     fence: bigint,
-    { price, isAnew, reason, beforeUsd, maxChange }: Parameters<PriceStore['hold']>[1],
+    { price, isNewHold, reason, beforeUsd, maxChange }: Parameters<PriceStore['hold']>[1],
   ): Promise<void> {
     const { tables } = this;
     if (tables.state?.fence !== fence) return Promise.reject(new FencedError());
     const before = tables.priceHold;
     const begun: Pick<PriceHold, 'since' | 'reason' | 'beforeUsd'> =
-      before === undefined || isAnew
+      before === undefined || isNewHold
         ? { since: new Date(this.clock.nowMs()), reason, beforeUsd }
         : before;
     tables.priceHold = {

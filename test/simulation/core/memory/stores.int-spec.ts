@@ -295,7 +295,7 @@ function aPrice(choices: Choices, fence: bigint): Call {
     reason: 'jump',
     beforeUsd: '2',
     maxChange: '0.2',
-    isAnew: choices.chance('anew', 300),
+    isNewHold: choices.chance('new hold', 300),
   };
   return async ({ prices }) => {
     let stored: boolean | undefined;

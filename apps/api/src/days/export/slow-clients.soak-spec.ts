@@ -16,33 +16,39 @@ const [SMALL, LARGE] = [FIRST, FIRST + 1];
 const IDLE_MS = 1500;
 
 let api: Api;
+/** A replica with a short time limit for clients that read nothing. */
+let impatient: Api;
 let partner: MintedCredential;
 let keccak: Keccak256;
 let sealer: Sealer;
 
 beforeAll(async () => {
   keccak = await createKeccak256();
-  api = await startApi({}, undefined, undefined, IDLE_MS);
+  api = await startApi();
+  impatient = await startApi({}, api.database, undefined, IDLE_MS);
   partner = await addPartner(api, 'lists', { rate: 10_000, burst: 100_000 });
   sealer = await startSealing(api);
   await sealer.seal(SMALL, treeOf(3000, keccak));
   await sealer.seal(LARGE, treeOf(MANY, keccak));
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await impatient.stop();
+  await api.stop();
+});
 
-const exportsOf = (): DayExports => api.app.get(DayExports, { strict: false });
+const exportsOf = ({ app } = api): DayExports => app.get(DayExports, { strict: false });
 
 const ask = (target: string, headers: Record<string, string> = {}): Promise<RawAnswer> =>
   askRaw({ port: api.port, apiKey: partner.apiKey }, target, headers);
 
-const slow = (query = '', apiKey = partner.apiKey): Promise<SlowClient> =>
-  SlowClient.start({ port: api.port, apiKey }, pathOf(LARGE) + query);
+const slow = (query = '', apiKey = partner.apiKey, { port } = api): Promise<SlowClient> =>
+  SlowClient.start({ port, apiKey }, pathOf(LARGE) + query);
 
 describe('a client that is slow', () => {
   it('is cut off, and holds nothing then', async () => {
-    const client = await slow();
-    expect(exportsOf().activeLists).toBe(1);
-    await eventually(() => exportsOf().activeLists === 0);
+    const client = await slow('', partner.apiKey, impatient);
+    expect(exportsOf(impatient).activeLists).toBe(1);
+    await eventually(() => exportsOf(impatient).activeLists === 0);
     expect((await client.rest()).length).toBeLessThan(client.length);
     // The client can ask for the rest of the list.
     const whole = (await ask(pathOf(LARGE))).body;

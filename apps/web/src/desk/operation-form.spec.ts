@@ -56,6 +56,22 @@ describe('the form of an operation', () => {
     expect(sent).toEqual({ budget: '300000' });
   });
 
+  it('removes a limit that is emptied, but no other amount', () => {
+    const limit = { type: 'string', pattern: '^(?:none|[1-9]\\d{0,15})$' };
+    const amount = { type: 'string', pattern: '^\\d{1,30}$' };
+    const of = { isRequired: false, group: 'callback' };
+    const both = [
+      { name: 'minPoints', label: 'Fewest points', schema: limit, ...of },
+      { name: 'usdPerPoint', label: 'USD per point', schema: amount, ...of },
+    ];
+    const empty = { minPoints: '', usdPerPoint: '' };
+    expect(changesOf(both, { minPoints: '10', usdPerPoint: '1' }, empty)).toEqual({
+      callback: { minPoints: 'none' },
+    });
+    expect(changesOf(both, {}, empty)).toEqual({});
+    expect(changesOf(both, empty, empty)).toEqual({});
+  });
+
   it('sends a time as a moment in UTC', () => {
     const schema = { type: 'string', format: 'date-time' };
     const since = { name: 'since', label: 'Since', schema, isRequired: true, group: undefined };

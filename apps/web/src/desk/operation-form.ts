@@ -75,7 +75,10 @@ function initialValue(
 
 type Body = Record<string, unknown>;
 
-/** The values that differ from those before, as the request has them. An emptied field stays as it was. */
+/**
+ * The values that differ from those before, as the request has them. An emptied limit is removed; any other emptied
+ * field stays as it was.
+ */
 export function changesOf(
   fields: readonly FormField[],
   before: FormValues,
@@ -85,8 +88,10 @@ export function changesOf(
   for (const { name, group, schema: field } of fields) {
     const value = after[name];
     const text = typeof value === 'string' ? textOf(value, field) : value;
-    if (text === undefined || text === '' || value === before[name]) continue;
-    const sent = field.type === 'integer' ? Number(text) : text;
+    if (text === undefined || value === (before[name] ?? '')) continue;
+    if (text === '' && !takesNone(field)) continue;
+    const given = text === '' ? NONE : text;
+    const sent = field.type === 'integer' ? Number(given) : given;
     if (group === undefined) body[name] = sent;
     else body[group] = { ...(body[group] as Body | undefined), [name]: sent };
   }
@@ -94,9 +99,20 @@ export function changesOf(
 }
 
 /** Whether the values are numbers in a text, as amounts are. */
-export function isAmount({ pattern = '' }: FieldSchema): boolean {
-  const fits = (text: string): boolean => new RegExp(pattern, 'u').test(text);
-  return fits('1') && !fits('a');
+export function isAmount(schema: FieldSchema): boolean {
+  return fits(schema, '1') && !fits(schema, 'a');
+}
+
+/** The value that removes a limit. */
+const NONE = 'none';
+
+/** Whether the field is a limit, which can be removed. */
+function takesNone(schema: FieldSchema): boolean {
+  return isAmount(schema) && fits(schema, NONE);
+}
+
+function fits({ pattern = '' }: FieldSchema, text: string): boolean {
+  return new RegExp(pattern, 'u').test(text);
 }
 
 function textOf(value: string, schema: FieldSchema): string {

@@ -51,7 +51,7 @@ export const deskTexts = {
     created: 'Created',
     noCallback: 'No callback is set: nothing can be redeemed with this partner.',
     secretSet: 'is set; it is never shown',
-    emptyStays: 'An empty field stays as it is; “none” takes a limit away.',
+    emptyStays: 'A limit that you empty is removed; another field that you empty stays as it is.',
     cutAtOnce: 'A lower budget is set at once: no second operator is asked.',
     yes: 'yes',
     no: 'no',

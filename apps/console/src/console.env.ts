@@ -148,7 +148,7 @@ export class ConsoleSettings extends ServiceSettings {
   readonly oidcClientId?: string;
 
   @Setting({
-    description: 'The secret that the issuer knows the console by. Unset: a public client.',
+    description: 'The console’s secret at the issuer. Unset: a public client.',
     secret: true,
     optional: true,
   })

@@ -109,7 +109,7 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting({
     description:
-      'Tokens that one wallet can redeem in a UTC day. A voucher that was not claimed counts as well.',
+      'Tokens that one wallet can redeem in a UTC day, with those of vouchers that it did not claim.',
     default: '1000',
     parse: tokens,
   })
@@ -131,7 +131,7 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting({
     description:
-      'A file outside of the database with the newest transition of the ledger that the service has seen (docs/operating/backup.md). Put it on a volume that outlives the container and is not restored with the database; replicas may share it. Unset: a restart forgets it.',
+      'A file outside the database with the newest transition of the ledger that the service has seen (docs/operating/backup.md). Put it on a volume that outlives the container and is not restored with the database; replicas may share it. Unset: a restart forgets it.',
     optional: true,
   })
   readonly ledgerMarkPath?: string;

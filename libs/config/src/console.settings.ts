@@ -13,7 +13,7 @@ export function origin(text: string): string {
 
 export const CONSOLE_ORIGIN_SETTING: SettingOptions = {
   description:
-    'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https. Commands that print links to the pages read it.',
+    'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https.',
   default: 'http://127.0.0.1:3003',
   parse: origin,
 };

@@ -89,7 +89,7 @@ export const REPLICAS_SETTING: SettingOptions = {
 
 /** LISTEN_HOST, a setting because containers need all addresses, and a machine with other users only its own. */
 export const LISTEN_HOST_SETTING: SettingOptions = {
-  description: 'The address that the services listen on. 127.0.0.1: this machine only.',
+  description: 'The address to listen on. 127.0.0.1: this machine only.',
   default: '0.0.0.0',
 };
 

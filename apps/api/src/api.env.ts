@@ -39,7 +39,7 @@ export class ApiSettings extends SecretsSettings {
 
   @Setting({
     description:
-      'For how many days requests of partners and their answers are kept, for the partner and the operator to look at; of a partner no more than the newest 20,000. 0: none are kept.',
+      'For how many days requests of partners and their answers are kept, of a partner at most the newest 20,000. 0: none.',
     default: '7',
     min: 0,
     max: 365,

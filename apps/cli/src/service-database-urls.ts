@@ -7,7 +7,7 @@ const fileOf = (program: string): string => `${program}_database_url`;
 
 /** SERVICE_DATABASE_URLS, of `migrate` and the commands `index …`. */
 export const SERVICE_DATABASE_URLS_SETTING: SettingOptions = {
-  description: `For \`migrate\`: a folder with the DATABASE_URL of each service, in ${PROGRAMS.map(fileOf).join(', ')}. Each user is made if it is missing, and gets the password and the rights of its service, and no more. A user whose file is missing is left as it is. Unset: all are left as they are.`,
+  description: `For \`migrate\`: a folder with the DATABASE_URL of each service, in ${fileOf('api')} and so on: it makes their users and gives each the rights of its service (docs/operating/install.md). Unset: all users are left as they are.`,
   optional: true,
   example: '/run/lowmark/secrets',
   parse: serviceDatabaseUrls,

@@ -74,14 +74,14 @@ export class ConsoleSettings extends ServiceSettings {
   readonly consoleOrigin!: string;
 
   @Setting({
-    description: 'Where the console reaches the redemption service, for the players’ pages.',
+    description: 'Where the console reaches the redemption service.',
     default: 'http://127.0.0.1:3002',
     parse: origin,
   })
   readonly redemptionUrl!: string;
 
   @Setting({
-    description: 'Where the console reaches the api, for the snapshots that partners look at.',
+    description: 'Where the console reaches the api.',
     default: 'http://127.0.0.1:3000',
     parse: origin,
   })
@@ -89,7 +89,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Where the console asks for the health of the indexer, and for the progress of its sync: http://127.0.0.1:3001. Unset: the overview has what the database says of the index.',
+      'Where the console asks for the indexer’s health and the progress of its sync: http://127.0.0.1:3001. Unset: the overview has what the database says.',
     optional: true,
     parse: origin,
   })
@@ -138,7 +138,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'The issuer of OpenID Connect by which operators and partners sign in, as it calls itself: https://login.example.com. Unset: no sign-in by it.',
+      'The OpenID Connect issuer by which operators and partners sign in, as it calls itself: https://login.example.com. Unset: none.',
     optional: true,
     parse: issuer,
   })
@@ -148,7 +148,7 @@ export class ConsoleSettings extends ServiceSettings {
   readonly oidcClientId?: string;
 
   @Setting({
-    description: 'The secret that the issuer knows the console by. Unset: a public client.',
+    description: 'The console’s secret at the issuer. Unset: a public client.',
     secret: true,
     optional: true,
   })
@@ -162,7 +162,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'The groups whose people are operators, and what they may do: staff=viewer,support=operator,ops=admin. Names with commas: {"cn=ops,dc=example":"admin"}. The highest counts. Unset: no operator signs in by OpenID Connect.',
+      'The groups whose members are operators, and their roles: staff=viewer,support=operator,ops=admin. Names with commas: {"cn=ops,dc=example":"admin"}. The highest counts. Unset: no operator signs in by OpenID Connect.',
     optional: true,
     parse: groupRoles,
   })
@@ -170,7 +170,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'From which worth in USD on an action on a redemption needs a second operator; 0: all that have a worth. Where it is set, callbacks of partners (but for a lower daily budget), the end of a pause and adoption always need one. Unset: none does.',
+      'An action on a redemption worth this many USD or more needs a second operator; 0: all that have a worth. If it is set, other actions always need one (docs/operating/console.md). Unset: none does.',
     optional: true,
   })
   @Matches(/^\d{1,15}(?:\.\d{1,18})?$/, { message: '$property must be a decimal number' })
@@ -202,7 +202,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'The network on the players’ page and in wallets that do not know it: its name, its coin and a public RPC endpoint without a key (Base, ETH, https://mainnet.base.org). The pages do not call the endpoint; without one players add the network themselves. Unset: chain and its id, with ETH.',
+      'The network on the players’ page and in wallets that do not know it: name, coin and a public RPC endpoint without a key (Base, ETH, https://mainnet.base.org). Without the endpoint players add the network themselves. Unset: chain and its id, with ETH.',
     optional: true,
     parse: network,
   })

@@ -82,7 +82,7 @@ export class RedemptionSettings extends RegistrySettings {
   /** In wei; the variable is in whole coins. */
   @Setting({
     description:
-      "The most of the chain's coin that publications can cost on a UTC day, all processes together; cancellations as much again, and pauses as much again. One transaction can cost half of it. What is beyond it is not signed: publications wait, vouchers expire.",
+      "The most of the chain's coin that publications, cancellations and pauses can each cost on a UTC day, all processes together; one transaction half of it. Beyond it nothing is signed: publications wait, vouchers expire.",
     default: '0.1',
     parse: coins,
   })
@@ -109,7 +109,7 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting({
     description:
-      'Tokens that one wallet can redeem in a UTC day. A voucher that was not claimed counts as well.',
+      'Tokens that one wallet can redeem in a UTC day, with those of vouchers that it did not claim.',
     default: '1000',
     parse: tokens,
   })
@@ -131,7 +131,7 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting({
     description:
-      'A file outside of the database with the newest transition that the service has seen in the ledger. With it, the service notices after a restart that the ledger went back in time. Put it on a volume that outlives the container and is not restored with the database; replicas may share it. Absent: a restart forgets the transition.',
+      'A file outside the database with the newest transition of the ledger that the service has seen (docs/operating/backup.md). Put it on a volume that outlives the container and is not restored with the database; replicas may share it. Unset: a restart forgets it.',
     optional: true,
   })
   readonly ledgerMarkPath?: string;

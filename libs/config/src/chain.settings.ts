@@ -17,7 +17,7 @@ export const CHAIN_ID_SETTING: SettingOptions = {
 
 export const RPC_URLS_SETTING: SettingOptions = {
   description:
-    'JSON-RPC endpoints separated by commas, the preferred one first. Each may end with a budget that is kept: #rps=25 (calls a second) or #cups=500 (compute units a second); in a file that Node reads then in double quotes.',
+    'JSON-RPC endpoints separated by commas, the preferred one first. Each may end with a budget: #rps=25 (calls a second) or #cups=500 (compute units a second); in a file that Node reads then in double quotes.',
   secret: true,
   example: 'http://127.0.0.1:8545',
   parse: urlList('http', 'https'),
@@ -43,14 +43,14 @@ export const PAYOUT_EXPIRY_MARGIN_SECONDS = 300;
 
 export const STAKE_SET_SETTING: SettingOptions = {
   description:
-    'Which stake set of the database is meant, where one installation indexes several contracts (docs/operating/several-contracts.md).',
+    'The stake set, if one installation indexes several contracts (docs/operating/several-contracts.md).',
   default: DEFAULT_STAKE_SET,
   parse: stakeSet,
 };
 
 export const STAKE_SETS_SETTING: SettingOptions = {
   description:
-    'For `migrate`: names of stake sets besides the default one, separated by commas, which are made where they are missing; none is ever removed. A name is ' +
+    'For `migrate`: names of stake sets besides the default one, separated by commas. Missing ones are made, none is ever removed. A name is ' +
     `${STAKE_SET_RULE}.`,
   optional: true,
   example: 'golf,chess',
@@ -72,7 +72,7 @@ export const STAKE_START_BLOCK_SETTING: SettingOptions = {
 
 export const STAKE_EVENTS_SETTING: SettingOptions = {
   description:
-    'The events that change stakes, and the contract’s own figures to compare them with: JSON, the path of a file with JSON, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
+    'The events that change stakes, and the contract’s own figures to compare them with: a preset, JSON, or the path of a file with JSON (docs/operating/contracts.md).',
 };
 
 /** Blocks asked for at once, at most: few providers allow more. Below it the readers find what a provider allows. */

@@ -13,14 +13,14 @@ export function origin(text: string): string {
 
 export const CONSOLE_ORIGIN_SETTING: SettingOptions = {
   description:
-    'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https. Of the commands those that print links to the pages read it.',
+    'Where browsers reach the pages: scheme, host and port. Requests of other origins are refused; cookies are Secure with https.',
   default: 'http://127.0.0.1:3003',
   parse: origin,
 };
 
 export const PORTAL_DATABASE_URL_SETTING: SettingOptions = {
   description:
-    'The database as partners see it: the second user of the console, who reads nothing but the rows of the partner that a transaction names. `migrate` makes that user where it is missing. Unset: there are no pages for partners.',
+    'The database as the console’s second user, who reads only the rows of the partner that a transaction names. `migrate` makes that user. Unset: there are no pages for partners.',
   secret: true,
   optional: true,
   parse: databaseUrl,

@@ -25,7 +25,7 @@ export const VAULT_CANCELLER_KEY_SETTING: SettingOptions = {
 
 export const VAULT_PAUSER_KEY_SETTING: SettingOptions = {
   description:
-    'Pauses the vault where a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the key of VOUCHER_SIGNER_KEY, whose theft is a reason to pause. Unset: an operator pauses it.',
+    'Pauses the vault when a claim is found that nothing authorised; its address holds PAUSER_ROLE and some coin for gas. Not the VOUCHER_SIGNER_KEY. Unset: an operator pauses it.',
   secret: true,
   optional: true,
   parse: privateKey,
@@ -44,14 +44,14 @@ export const ANSWERED_PRICE_MAX_AGE_SECONDS = 7200;
 export const REDEEMED_PRICE_MAX_AGE_SECONDS = 600;
 
 export const PRICE_MAX_AGE_SETTING: SettingOptions = {
-  description: `The oldest price that counts: in answers, for redemptions and among several sources. Unset: ${REDEEMED_PRICE_MAX_AGE_SECONDS} for redemptions, else ${ANSWERED_PRICE_MAX_AGE_SECONDS}. For a price feed whose rounds are further apart: its heartbeat and some minutes more.`,
+  description: `The oldest price that counts. Unset: ${REDEEMED_PRICE_MAX_AGE_SECONDS} for redemptions, ${ANSWERED_PRICE_MAX_AGE_SECONDS} in answers and among several sources. For a feed whose rounds are further apart: its heartbeat and some minutes more.`,
   optional: true,
   min: 1,
 };
 
 export const SIWE_DOMAINS_SETTING: SettingOptions = {
   description:
-    'Hosts of the pages that users sign in on, with their ports, separated by commas: the domain of a Sign-In with Ethereum message must be one of them.',
+    'Hosts of the pages that users sign in on, with their ports, separated by commas: the domains of Sign-In with Ethereum messages.',
   example: 'app.example.com',
   parse: hosts,
 };

@@ -10,7 +10,7 @@ export interface SetRegistry {
 
 export const REGISTRY_ADDRESS_SETTING: SettingOptions = {
   description:
-    'The SnapshotRegistry on the chain of CHAIN_ID in which the roots of sealed days of STAKE_SET are published; of several stake sets NAME=ADDRESS each, separated by commas. Unset: nothing is published.',
+    'The SnapshotRegistry on the chain of CHAIN_ID for the roots of sealed days of STAKE_SET; for several stake sets NAME=ADDRESS each, separated by commas. Unset: nothing is published.',
   optional: true,
   parse: registries,
 };

@@ -11,7 +11,7 @@ export function databaseUrl(text: string): string {
 
 export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
   description:
-    'Where DATABASE_URL is a pooler’s that gives each transaction another session (PgBouncer with pool_mode=transaction): the same database without the pooler, for what needs a session. Unset: DATABASE_URL leads to PostgreSQL itself.',
+    'If DATABASE_URL is a pooler’s that gives each transaction another session (PgBouncer with pool_mode=transaction): the same database without the pooler. Unset: DATABASE_URL leads to PostgreSQL itself.',
   secret: true,
   optional: true,
   example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
@@ -21,7 +21,7 @@ export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
 export class DatabaseSettings {
   @Setting({
     description:
-      'PostgreSQL 15 or newer, the primary. The URL names one host; sslmode and sslrootcert in it mean what they mean to psql.',
+      'PostgreSQL 15 or newer, the primary, on one host. sslmode and sslrootcert are as for psql.',
     secret: true,
     example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
     parse: databaseUrl,
@@ -64,7 +64,7 @@ export const INDEX_MAX_LAG_SETTING: SettingOptions = {
 /** REDIS_URL, of services that share limits or caches among their replicas. */
 export const REDIS_URL_SETTING: SettingOptions = {
   description:
-    'Redis shared by all replicas of a service, for limits and, of the API, cached parts: redis:// or rediss://, in production with a password. Unset: each replica limits and caches by itself.',
+    'Redis shared by all replicas of a service, for limits and the API’s cache: redis:// or rediss://, in production with a password. Unset: each replica limits and caches by itself.',
   secret: true,
   optional: true,
   example: 'redis://:password@127.0.0.1:6379',
@@ -89,7 +89,7 @@ export const REPLICAS_SETTING: SettingOptions = {
 
 /** LISTEN_HOST, a setting because containers need all addresses, and a machine with other users only its own. */
 export const LISTEN_HOST_SETTING: SettingOptions = {
-  description: 'The address that the services listen on. 127.0.0.1: for this machine only.',
+  description: 'The address to listen on. 127.0.0.1: this machine only.',
   default: '0.0.0.0',
 };
 
@@ -98,8 +98,7 @@ export const LISTEN_HOST_SETTING: SettingOptions = {
  * services that share a machine have not.
  */
 export const MANAGEMENT_PORT_SETTING: SettingOptions = {
-  description:
-    'The port of /health and /metrics, which are then served there and nowhere else: not for callers. Unset: they are at the service’s own port.',
+  description: 'The port of /health and /metrics, not for callers. Unset: the service’s own port.',
   optional: true,
   min: 0,
   max: 65_535,
@@ -116,7 +115,7 @@ export const SECRETS_KEY_SETTING: SettingOptions = {
 /** EVIDENCE_KEY, of the redemption service, and of commands and pages that write the MACs of redemptions. */
 export const EVIDENCE_KEY_SETTING: SettingOptions = {
   description:
-    '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made. Of the commands `redemption adopt` and `redemption set-partner-tx` need it, and the console for the same.',
+    '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies its own. `redemption adopt` and `redemption set-partner-tx` need it, and the console for the same.',
   secret: true,
   parse: base64Keys(32),
 };

@@ -15,7 +15,7 @@ export const PRICE_SOURCE_SETTING: SettingOptions = {
 
 export const PRICE_BOUNDS_SETTING: SettingOptions = {
   description:
-    'The lowest and the highest believable price in US dollars, such as 0.05..5: beyond them redemptions pause, and snapshots have no price, until an operator accepts it (cli price accept). Unset: no bounds, and an operator accepts the first price.',
+    'The lowest and the highest believable price in US dollars, such as 0.05..5. A price beyond them is held until an operator accepts it (cli price accept). Unset: no bounds, and an operator accepts the first price.',
   optional: true,
   parse: parseBounds,
 };

@@ -17,7 +17,7 @@ export abstract class RegistrySettings extends SecretsSettings {
 
   @Setting({
     description:
-      'The first day that is published, as 2026-01-31; must be set where REGISTRY_ADDRESS is. Each day since then costs gas.',
+      'The first day that is published, as 2026-01-31; must be set if REGISTRY_ADDRESS is. Each day since then costs gas.',
     optional: true,
     example: '2026-01-01',
     parse: day,

@@ -243,7 +243,7 @@ async function totalOffered(
 
 export const STAKE_VERIFICATION_SETTING: SettingOptions = {
   description:
-    'How events are verified before they count. With total, by the contract’s total at the end of each range. With two, by a second provider. With wallets, by the contract’s balance of each wallet. With none, events count as the provider gives them, and no day is sealed or published. With auto, by the first of total, two and wallets that is available; without any of them the indexer does not start.',
+    'How events are verified before they count. With total, by the contract’s total at the end of each range. With two, by a second provider. With wallets, by the contract’s balance of each wallet. With none, not at all, and no day is sealed or published. With auto, by the first of total, two and wallets that is available; without any the indexer does not start.',
   default: 'auto',
   parse: parseVerification,
 };

@@ -24,6 +24,17 @@ import { environmentOfHaproxy, Proxy, type ProxyOptions } from './proxy.js';
 const [ONE, TWO, THREE] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 const FORGED = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-host': 'forged.example' };
 
+/** The routes of the services' stored OpenAPI documents. */
+const DOCUMENTED = (
+  [
+    ['api', 'docs/wire/openapi.json'],
+    ['redemption', 'docs/wire/redemption-openapi.json'],
+  ] as const
+).flatMap(([service, file]) => {
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, unknown> };
+  return Object.keys(paths).map((path) => [service, path.replaceAll(/[{}]/g, '')] as const);
+});
+
 let names: NameServer;
 let port: number;
 let opened: (() => Promise<unknown>)[];
@@ -116,31 +127,59 @@ describe('the address of a client', () => {
   });
 });
 
-describe('the address of a client who comes by TLS', () => {
-  async function seenWith(trustedProxies: string): Promise<unknown> {
+describe('a client who comes by TLS', () => {
+  const SERVICES = { api: ONE, redemption: TWO } as const;
+
+  /** Starts a replica of each service. @returns how to ask by TLS, and the headers that the replicas got */
+  async function startBehindTls(trustedProxies: string) {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
     opened.push(() => rm(folder, { recursive: true, force: true }));
     writeCertificate(join(folder, 'both.pem'));
-    const { asked } = await startReplica(ONE);
-    names.addresses['api'] = [ONE];
+    const asked: IncomingHttpHeaders[] = [];
+    for (const [service, host] of Object.entries(SERVICES)) {
+      await startReplica(host, (request, response) => {
+        asked.push(request.headers);
+        response.end(service);
+      });
+      names.addresses[service] = [host];
+    }
     const tls = { folder, consoleOrigin: 'https://pages.example.com:3443' };
     const proxy = await startProxy({ trustedProxies, tls });
-    await proxy.serves([ONE]);
+    for (const [service, host] of Object.entries(SERVICES)) await proxy.serves([host], service);
     const agent = new Agent({ connect: { rejectUnauthorized: false } });
     opened.push(() => agent.close());
-    const answer = await undici(`${proxy.urls.tls}/api/staking/snapshots`, {
-      ...{ dispatcher: agent, headers: FORGED },
-    });
-    await answer.body.text();
+    const get = async (path: string): Promise<string | number> => {
+      const url = `${proxy.urls.tls}${path}`;
+      const { statusCode, body } = await undici(url, { dispatcher: agent, headers: FORGED });
+      const text = await body.text();
+      return statusCode === 200 ? text : statusCode;
+    };
+    return { get, asked };
+  }
+
+  async function addressSeenWith(trustedProxies: string): Promise<unknown> {
+    const { get, asked } = await startBehindTls(trustedProxies);
+    await get('/api/staking/snapshots');
     return asked[0]?.['x-forwarded-for'];
   }
 
-  it('is what the proxy sees, though its network is trusted: containers can hide the source', async () => {
-    expect(await seenWith('loopback,uniquelocal')).toBe('127.0.0.1');
+  it('has the address that the proxy sees, though its network is trusted: containers can hide the source', async () => {
+    expect(await addressSeenWith('loopback,uniquelocal')).toBe('127.0.0.1');
   });
 
-  it('is what a proxy says that is named by its address', async () => {
-    expect(await seenWith('uniquelocal,127.0.0.1')).toBe('203.0.113.9, 127.0.0.1');
+  it('has the address that a proxy says which is named by its address', async () => {
+    expect(await addressSeenWith('uniquelocal,127.0.0.1')).toBe('203.0.113.9, 127.0.0.1');
+  });
+
+  it('reaches every documented route of a service, and no other', async () => {
+    const { get } = await startBehindTls('');
+    const reached = await Promise.all(
+      DOCUMENTED.map(async ([service, path]) => [service, path, await get(path)]),
+    );
+    expect(reached).toEqual(DOCUMENTED.map(([service, path]) => [service, path, service]));
+    for (const path of ['/', '/metrics', '/health/ready', '/docs', '/api/operate/partners']) {
+      expect([path, await get(path)]).toEqual([path, 404]);
+    }
   });
 });
 

@@ -12,7 +12,7 @@ const START = 'deploy/haproxy/start.sh';
 /** Starts the program of the second argument with the first one as its /etc/hosts. */
 const WITH_HOSTS = 'mount --bind "$0" /etc/hosts && exec sh "$1"';
 const HOSTS = 'hosts';
-const GENEROUS_MS = 30_000;
+const GENEROUS_MS = 60_000;
 
 export interface ProxyOptions {
   readonly names: NameServer;

@@ -39,6 +39,8 @@ interface Round {
   readonly statements: number;
   /** CPU of all processes for a redemption. */
   readonly cpuMicroseconds: number;
+  /** What a redemption leaves in the tables and their indexes for ever. */
+  readonly bytes: number;
 }
 
 async function main(): Promise<void> {
@@ -71,6 +73,7 @@ async function measure(url: string, client: pg.Client): Promise<Round> {
   const bare = await measureBareSql(url, { connections, ms });
   let [statements, cpuBefore, cpuAfter] = [0, 0, 0];
   const redemptions = numberOf(options.redemptions);
+  const bytesBefore = await bytesOf(client);
   const figures = await stampede({
     databaseUrl: url,
     redemptions,
@@ -91,7 +94,21 @@ async function measure(url: string, client: pg.Client): Promise<Round> {
     ...{ figures, bare, connections },
     statements: statements / redemptions,
     cpuMicroseconds: ((cpuAfter - cpuBefore) * 1e6) / redemptions,
+    bytes: ((await bytesOf(client)) - bytesBefore) / redemptions,
   };
+}
+
+/** Bytes of the tables of redemptions with their indexes, without the room of rows that updates have left. */
+async function bytesOf(client: pg.Client): Promise<number> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'redemption'`,
+  );
+  for (const { name } of tables) await client.query(`VACUUM FULL ${name}`);
+  const { rows } = await client.query<{ bytes: string }>(
+    `SELECT sum(pg_total_relation_size(name::regclass))::text AS bytes FROM unnest($1::text[]) AS name`,
+    [tables.map(({ name }) => name)],
+  );
+  return Number(rows[0]?.bytes);
 }
 
 /** CPU of the bare `UPDATE` round trips that are as many as a redemption's statements. */
@@ -153,6 +170,7 @@ function tablesOf(rounds: readonly Round[]): Table[] {
       rows: [
         ['statements', fixed(statements, 1)],
         ['calls to the partner', fixed(middle(({ figures }) => figures.calls / redemptions))],
+        ['bytes that stay in the database, with indexes', count(middle(({ bytes }) => bytes))],
         ['CPU of all processes, µs', count(middle(({ cpuMicroseconds }) => cpuMicroseconds))],
         [
           'the same beside bare `UPDATE`s, x',

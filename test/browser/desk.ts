@@ -76,8 +76,8 @@ class Desk<B extends Bench> {
 /**
  * Starts the services and the browser before the tests of a file and stops them afterwards. Two consoles answer the
  * requests of a page by turns, so that each test also sees what only one replica would know. Each test starts with the
- * machine's current time. A test file registers its own `afterEach` checks of a page before this function, which closes
- * the pages.
+ * machine's current time, and its pages are closed after it. Register checks after each test in a `describe`, whose hooks
+ * run before the pages are closed.
  */
 export function useDesk<B extends Bench>(start: (place: Place) => Promise<B>): Desk<B> {
   const desk = new Desk(start);

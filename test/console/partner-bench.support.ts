@@ -24,7 +24,7 @@ import {
 } from '../../apps/partner/src/testing/partner-harness.support.js';
 
 export const WALLET = aWallet(0xabcdef);
-const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface OwnPartner {
   readonly id: PartnerId;
@@ -75,6 +75,11 @@ export class PartnerBench {
       dailyTokenBudget: parseDecimal('1000'),
     }));
     return new PartnerBench(bench, api, game, [acme, beta]);
+  }
+
+  /** Adds a partner without a callback, for a test that needs one of its own. */
+  partner(name: string): Promise<OwnPartner> {
+    return ownPartner(this.console, this.api, name);
   }
 
   /** A visitor who is signed in as a member, by an invitation. */

@@ -1,12 +1,18 @@
-/** Tests the installed program with a real chain, a real index, real sealed days and a real api. Needs a build. */
+/**
+ * Tests the installed program with a real chain, a real index, real sealed days and a real api, and the commands of
+ * docs/partners/verify.md as a reader runs them. Needs a build.
+ */
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayText } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
 import { aWallet, testSeeds } from '#libs/testing';
 import { addPartner, type Api, startApi } from '../../apps/api/src/testing/api-harness.support.js';
 import { DAY, MIDNIGHT } from '../../apps/indexer/test/seal-suite.js';
+import { VERIFY_BLOCKS } from '../partner-docs/partner-blocks.js';
 import { InstalledVerify } from './installed-verify.js';
 import { ends, reportOf, VerifySuite } from './verify-suite.js';
 
@@ -178,6 +184,37 @@ describe('with the api', () => {
       expect(out).toContain('NOT CHECKED against the api: DAY_NOT_SEALED: ');
       expect(status).toBe(2);
     });
+  });
+});
+
+it('the commands of the page agree', async () => {
+  const { days } = await suite.twoSealedDays();
+  const [, last] = ends(days);
+  const { rpc, contracts } = suite.chain;
+  const REGISTRY = await suite.publishedRegistry(last);
+  const line = { walletAddress: aWallet(0x1001), low: '60' };
+  await writeFile(join(verify.project, 'wallets.ndjson'), `${JSON.stringify(line)}\n`);
+  await withApi(async ({ url }, partner) => {
+    const variables = {
+      ...{ LOWMARK_RPC_URL: rpc.url, ...credentials(partner) },
+      ...{ STAKE_CONTRACT: contracts.staking, FIRST_BLOCK: String(contracts.startBlock) },
+      ...{ DAY: dayText(last.day), STAKING_URL: url, REGISTRY, ROOT: last.root },
+    };
+    const said: string[] = [];
+    const [get, ...commands] = VERIFY_BLOCKS;
+    const got = await verify.type(get?.code ?? '', variables);
+    expect(got).toMatchObject({ status: 0, out: expect.stringContaining('added @lowmark/verify') });
+    for (const { code } of commands) {
+      const { status, out, err } = await verify.type(code, variables);
+      // Progress is written to standard error.
+      expect({ code, status, err }).toEqual({ code, status: 0, err: expect.any(String) });
+      said.push(out);
+    }
+    expect(said).toEqual([
+      expect.stringContaining('AGREES with the api'),
+      expect.stringContaining('AGREES with the registry'),
+      expect.stringContaining('"result": "agrees"'),
+    ]);
   });
 });
 

@@ -1,9 +1,13 @@
-/** Tests the usual mistakes of a partner's engineer who is new to the pages. */
+/**
+ * Tests the usual mistakes of a partner's engineer who is new to the pages, and what the pages of partners and operators
+ * keep: typed text, secrets that are shown once, and the keyboard focus.
+ */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { mintUuidV7 } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
+import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support.js';
 import { type Account, anAccount } from '../../apps/console/src/testing/console-harness.support.js';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support.js';
@@ -23,16 +27,11 @@ async function member({ id }: OwnPartner = desk.bench.acme, account?: Account): 
 }
 
 const box = (name: string) => visit.page.getByRole('textbox', { name, exact: true });
-const QUERY_SIGNED = 'The query string is signed; only the path is.';
-const PATH = 'Path as it was sent, with the query if there was one';
 const region = (name: string, of: Locator) => of.getByRole('region', { name, exact: true });
-
-async function isInSight(button: Locator): Promise<boolean> {
-  const { x, width } = (await button.boundingBox()) ?? { x: Infinity, width: 0 };
-  return x >= 0 && x + width <= (visit.page.viewportSize()?.width ?? 0);
-}
+const QUERY_SIGNED = 'The query string is signed; only the path is.';
 
 describe('the signature debugger', () => {
+  const PATH = 'Path as it was sent, with the query if there was one';
   const query = '?walletAddress=0x1&lastDays=7';
   const content = `GET/api/staking/snapshots${query}{"success":true}`;
   const sign = () => hmacSha256Hex(desk.bench.acme.credential.sharedSecret, content);
@@ -82,6 +81,22 @@ describe('the signature debugger', () => {
   });
 });
 
+it('the snapshot explorer has what was typed after a sign-in', async () => {
+  visit = await desk.member(desk.bench.acme.id);
+  await visit.goto('/partner/snapshot');
+  await box('walletAddress').fill(WALLET);
+  await box('lastDays').fill('30');
+  await visit.page.getByLabel('Last day (UTC)').fill('2026-11-20');
+  await visit.context.clearCookies();
+  await visit.press('Ask the api');
+  await visit.heading('Sign in for a partner');
+  await visit.press(SIGN);
+  await visit.heading('Snapshot explorer');
+  expect(await box('walletAddress').inputValue()).toBe(WALLET);
+  expect(await box('lastDays').inputValue()).toBe('30');
+  expect(await visit.page.getByLabel('Last day (UTC)').inputValue()).toBe('2026-11-20');
+});
+
 it('revoking the last credential says what it means before it is done, and where to go after it', async () => {
   await member(desk.bench.beta);
   await visit.goto('/partner/credentials');
@@ -108,41 +123,6 @@ it('a credential that was replaced is not replaced again', async () => {
   await visit.page.getByText(/Replaced, works until/).waitFor();
   expect(await visit.page.getByRole('button', { name: 'Replace', exact: true }).count()).toBe(1);
   expect(await visit.page.getByRole('button', { name: 'Revoke', exact: true }).count()).toBe(2);
-});
-
-describe('with a browser in German', () => {
-  it('the pages that are in English say so, have no choice, and dates in English', async () => {
-    await member();
-    const context = await desk.browser.newContext({ locale: 'de-DE' });
-    await context.addCookies(await visit.context.cookies());
-    const page = await context.newPage();
-    await page.goto(`${desk.bench.console.origin}/partner/credentials`);
-    await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
-    const lang = () => page.evaluate('document.documentElement.lang');
-    expect(await lang()).toBe('en');
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    expect(await page.getByRole('combobox', { name: /Language|Sprache/ }).count()).toBe(0);
-    expect(await page.locator('time').first().textContent()).toMatch(/[AP]M/);
-    await page.goto(`${desk.bench.console.origin}/redeem/no/such/page`);
-    await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
-    await page.getByRole('combobox', { name: 'Sprache' }).waitFor();
-    expect(await lang()).toBe('de');
-    await context.close();
-  });
-});
-
-describe('an operator', () => {
-  it('reads of the fields of the page, not of options of the command line', async () => {
-    visit = await desk.operator();
-    await visit.goto(`/operate/partners/${desk.bench.beta.id}`);
-    await visit.press('Change');
-    const dialog = visit.dialog('Terms and callback');
-    await dialog.getByLabel('Callback URL').fill('http://127.0.0.1:1/game');
-    await visit.press('Set', dialog);
-    const alert = dialog.getByRole('alert');
-    await alert.getByText('“Development: accept http and private addresses” takes it').waitFor();
-    expect(await alert.textContent()).not.toContain('--');
-  });
 });
 
 it('a redemption has plain words, its tokens, and how often its confirmation was sent', async () => {
@@ -198,8 +178,16 @@ it('a call whose answer is signed wrongly says what to do, and fills in the debu
   await visit.page.getByText(QUERY_SIGNED).waitFor();
 });
 
+async function isInSight(button: Locator): Promise<boolean> {
+  const { x, width } = (await button.boundingBox()) ?? { x: Infinity, width: 0 };
+  return x >= 0 && x + width <= (visit.page.viewportSize()?.width ?? 0);
+}
+
 it('on a phone and a tablet no column of a table covers another, and the name of a wallet is short', async () => {
-  await seedRequests(desk.bench.console.database, { keyPrefix: desk.bench.acme.prefix, hours: 3 });
+  await seedRequests(desk.bench.console.database, {
+    keyPrefix: desk.bench.acme.prefix,
+    hours: 3,
+  });
   const account = anAccount();
   await member(desk.bench.acme, account);
   for (const [width, path, name] of [
@@ -236,4 +224,180 @@ it('the only member reads that access cannot be withdrawn, without a button', as
   expect(await visit.page.getByRole('button', { name: 'Withdraw access' }).count()).toBe(0);
   await visit.goto('/partner/requests');
   await visit.page.getByText(/refused with 401 never appears here/).waitFor();
+});
+
+describe('with a browser in German', () => {
+  it('the pages that are in English say so, have no choice, and dates in English', async () => {
+    await member();
+    const context = await desk.browser.newContext({ locale: 'de-DE' });
+    await context.addCookies(await visit.context.cookies());
+    const page = await context.newPage();
+    await page.goto(`${desk.bench.console.origin}/partner/credentials`);
+    await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
+    const lang = () => page.evaluate('document.documentElement.lang');
+    expect(await lang()).toBe('en');
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await page.getByRole('combobox', { name: /Language|Sprache/ }).count()).toBe(0);
+    expect(await page.locator('time').first().textContent()).toMatch(/[AP]M/);
+    await page.goto(`${desk.bench.console.origin}/redeem/no/such/page`);
+    await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
+    await page.getByRole('combobox', { name: 'Sprache' }).waitFor();
+    expect(await lang()).toBe('de');
+    await context.close();
+  });
+});
+
+describe('an operator', () => {
+  it('reads of the fields of the page, not of options of the command line', async () => {
+    visit = await desk.operator();
+    await visit.goto(`/operate/partners/${desk.bench.beta.id}`);
+    await visit.press('Change');
+    const dialog = visit.dialog('Terms and callback');
+    await dialog.getByLabel('Callback URL').fill('http://127.0.0.1:1/game');
+    await visit.press('Set', dialog);
+    const alert = dialog.getByRole('alert');
+    await alert.getByText('“Development: accept http and private addresses” takes it').waitFor();
+    expect(await alert.textContent()).not.toContain('--');
+  });
+
+  it('the sign-in of an operator by a link names the operator in the command for another one', async () => {
+    visit = await desk.open();
+    desk.bench.console.clock.set(Date.now() - 600_000);
+    await visit.goto(`/sign-in/link#${await desk.bench.console.link()}`);
+    await visit.heading('Overview');
+    desk.bench.console.clock.set(Date.now());
+    await visit.goto('/operate/partners');
+    await visit.press('New partner');
+    const dialog = visit.dialog('New partner');
+    await dialog.getByLabel('Name').fill('Named');
+    await visit.press('New partner', dialog);
+    await visit
+      .dialog(AGAIN)
+      .getByText(/^\.\/lowmark console link --role admin --name '[a-z0-9-]+'$/)
+      .waitFor();
+  });
+});
+
+describe('what is shown once', () => {
+  async function staysOpen(visit: DeskVisit, dialog: Locator): Promise<void> {
+    await visit.page.keyboard.press('Escape');
+    await visit.page.mouse.click(5, 5);
+    expect(await dialog.getByRole('button', { name: 'Close', exact: true }).count()).toBe(0);
+    expect(await dialog.isVisible()).toBe(true);
+  }
+
+  it('the credential of a new partner stays until it is said that it is kept', async () => {
+    visit = await desk.operator();
+    await visit.goto('/operate/partners');
+    await visit.press('New partner');
+    const dialog = visit.dialog('New partner');
+    await dialog.getByLabel('Name').fill('Kept');
+    await dialog.getByLabel('Requests per second').fill('0');
+    await dialog.getByText('A whole number, at least 1.').waitFor();
+    const create = dialog.getByRole('button', { name: 'New partner', exact: true });
+    expect(await create.isDisabled()).toBe(true);
+    expect(await dialog.getByLabel('Requests per second').inputValue()).toBe('0');
+    await dialog.getByLabel('Requests per second').fill('7');
+    await create.click();
+    await dialog.getByLabel('Shared secret', { exact: true }).waitFor();
+    await staysOpen(visit, dialog);
+    await dialog.getByLabel('Shared secret', { exact: true }).waitFor();
+    await visit.press('I have them: forget them here');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('so do a further credential, and the link of an invitation', async () => {
+    const { id } = await desk.bench.partner('Twice');
+    visit = await desk.operator();
+    await visit.goto(`/operate/partners/${id}`);
+    await visit.press('Add a credential');
+    await visit.press('Add a credential', visit.dialog('Add a credential'));
+    const added = visit.dialog('Add a credential');
+    await added.getByLabel('Shared secret', { exact: true }).waitFor();
+    await staysOpen(visit, added);
+    await visit.press('I have them: forget them here');
+    await added.waitFor({ state: 'detached' });
+
+    await visit.press('Invite');
+    const invite = visit.dialog('Invite');
+    await invite.getByLabel('Whom it is for').fill('ann@game.example');
+    await visit.press('Invite', invite);
+    await invite.getByLabel('The link', { exact: true }).waitFor();
+    await staysOpen(visit, invite);
+    await visit.press('I have it: forget it here');
+    await invite.waitFor({ state: 'detached' });
+  });
+});
+
+describe('by keyboard', () => {
+  const focused = () =>
+    visit.page.evaluate<string>(
+      'document.activeElement.tagName + " " + document.activeElement.textContent',
+    );
+
+  /** Waits until the element with this tag and text has the focus. */
+  async function hasFocus(what: string): Promise<void> {
+    await eventually(async () => (await focused()) === what, PAGE_PATIENCE_MS);
+  }
+
+  /** Presses a button by keyboard alone. */
+  async function enter(name: string, of: Locator = visit.page.locator('body')): Promise<void> {
+    const button = of.getByRole('button', { name, exact: true }).first();
+    await button.waitFor();
+    // A dialog that has just opened moves the focus to itself after a moment.
+    await visit.settled();
+    await button.focus();
+    await visit.page.keyboard.press('Enter');
+  }
+
+  it('the focus is back at what opened a dialog, or at the heading where that is gone', async () => {
+    const { id } = await desk.bench.partner('Focused');
+    visit = await desk.member(id);
+    await visit.goto('/partner/credentials');
+    await enter('Replace');
+    await visit.dialog('Replace').waitFor();
+    await visit.page.keyboard.press('Escape');
+    await hasFocus('BUTTON Replace');
+    await enter('Replace');
+    await enter('Replace', visit.dialog('Replace'));
+    await enter('I have stored them');
+    await hasFocus('H1 Credentials');
+    const row = visit.page.getByRole('row').filter({ hasText: 'Replaced, works until' });
+    await enter('Revoke', row.first());
+    await enter('Revoke', visit.dialog('Revoke?'));
+    await visit.page.getByText(/^Revoked/).waitFor();
+    await hasFocus('H1 Credentials');
+  });
+
+  it('so is it for what is shown of a row, and for an operator', async () => {
+    await seedRequests(desk.bench.console.database, {
+      keyPrefix: desk.bench.acme.prefix,
+      hours: 1,
+    });
+    visit = await desk.member(desk.bench.acme.id);
+    await visit.goto('/partner/requests');
+    await visit.page.getByText(/refused with 401 never appears here/).waitFor();
+    await enter('Show');
+    await visit.dialog('Request').waitFor();
+    await visit.page.keyboard.press('Escape');
+    await hasFocus('BUTTON Show');
+    visit = await desk.operator();
+    await visit.goto('/operate/partners');
+    await enter('New partner');
+    await visit.dialog('New partner').waitFor();
+    await visit.page.keyboard.press('Escape');
+    await hasFocus('BUTTON New partner');
+  });
+
+  it('the keyboard skips the menu', async () => {
+    visit = await desk.operator();
+    await visit.goto('/operate/log');
+    await visit.heading('Log');
+    await visit.page.getByRole('button', { name: 'Sign out' }).focus();
+    await visit.page.keyboard.press('Tab');
+    await visit.page.keyboard.press('Enter');
+    await visit.page.keyboard.press('Tab');
+    const focused = await visit.page.evaluate<string>('document.activeElement.labels[0].innerText');
+    expect(focused).toBe('Operator');
+  });
 });

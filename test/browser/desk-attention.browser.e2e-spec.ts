@@ -1,0 +1,352 @@
+/**
+ * Tests what needs an operator's attention: actions that wait for a second operator, redemptions that are stuck, and
+ * what the overview says of services, index and price.
+ */
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import {
+  ADMIN,
+  OPERATOR,
+  type Place,
+} from '../../apps/console/src/testing/console-harness.support.js';
+import { seedIndex, STAKER } from '../../apps/console/src/testing/operate-rows.support.js';
+import { DeskBench } from '../console/desk.support.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
+
+const ACTION = 'End it: the partner took no points';
+/** More than APPROVAL_ABOVE_USD, which is 1,000. */
+const USD = { digits: 500_000n, scale: 2 };
+
+let indexer: Server;
+const desk = useDesk(startBench);
+afterAll(() => {
+  if (indexer.listening) indexer.close();
+});
+
+/** Starts the bench with an indexer that answers. */
+async function startBench(place: Place): Promise<DeskBench> {
+  indexer = createServer((_, answer) => {
+    answer.setHeader('content-type', 'application/json');
+    answer.end(JSON.stringify({ status: 'ready', checks: {} }));
+  });
+  await new Promise<void>((done) => indexer.listen(0, '127.0.0.1', done));
+  const { port } = indexer.address() as AddressInfo;
+  const INDEXER_URL = `http://127.0.0.1:${port}`;
+  return DeskBench.start({ INDEXER_URL, APPROVAL_ABOVE_USD: '1000' }, place);
+}
+
+describe('an action that needs a second operator', () => {
+  const REASON = '<b>Their mail of Monday</b> says so.';
+
+  /** Requests in one browser an action on a redemption of 5,000 USD; the action waits for a second operator. */
+  async function asked(name: string): Promise<{ readonly id: string; readonly first: DeskVisit }> {
+    const partner = await desk.bench.game(name);
+    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+      usdAmount: USD,
+    });
+    const first = await desk.operator(OPERATOR);
+    await first.goto(`/operate/redemptions/${id}`);
+    await first.press(ACTION);
+    await first.dialog(`${ACTION}?`).getByLabel('Reason').fill(REASON);
+    await first.press(ACTION, first.dialog(`${ACTION}?`));
+    await first.page.getByText('It waits for a second operator').waitFor();
+    return { id, first };
+  }
+
+  const request = ({ page }: DeskVisit, id: string) =>
+    page.getByRole('region', { name: 'redemption resolve' }).filter({ hasText: id });
+  const actionsOn = async (id: string) => {
+    const { rows } = await desk.bench.console.database.pool.query<{
+      actor: string;
+      arguments: object;
+    }>(
+      `SELECT actor, arguments FROM redemption.audit WHERE redemption_id = $1 AND command = 'redemption resolve'`,
+      [id],
+    );
+    return rows;
+  };
+
+  // Comes first: it expects that no other action waits.
+  it('a second operator sees the worth, the partner and the redemption, and is asked once more', async () => {
+    const partner = await desk.bench.game('Worth');
+    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+      usdAmount: USD,
+    });
+    const first = await desk.operator(OPERATOR);
+    await first.goto(`/operate/redemptions/${id}`);
+    await first.press(ACTION);
+    const asking = first.dialog(`${ACTION}?`);
+    await asking.getByText('This is final: nothing takes it back.').waitFor();
+    await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
+    await asking.getByLabel('Reason').fill('Their mail says so.');
+    await first.press(ACTION, asking);
+    await first.page.getByText('It waits for a second operator').waitFor();
+
+    const second = await desk.operator();
+    await second.goto('/operate');
+    const figures = second.page.getByRole('region', { name: 'Redemptions' });
+    await figures.getByText('1 waits for a second operator').waitFor();
+    const menu = second.page.getByRole('navigation');
+    await menu.getByRole('img', { name: '1 waits for a second operator' }).waitFor();
+    await menu.getByRole('link', { name: 'Approvals' }).click();
+    await second.page.getByText('Actions on redemptions of 1000 USD or more wait here').waitFor();
+    const card = second.page.getByRole('region', { name: 'redemption resolve' });
+    await card.getByTitle('5000.00', { exact: true }).waitFor();
+    await card.getByText('Worth', { exact: true }).waitFor();
+    const link = card.getByRole('link', { name: id });
+    expect(await link.getAttribute('href')).toBe(`/operate/redemptions/${id}`);
+
+    await second.press('Approve and do it', card);
+    const dialog = second.dialog('Approve and do it?');
+    await dialog.getByText('cannot be taken back').waitFor();
+    await second.press('Cancel', dialog);
+    await dialog.waitFor({ state: 'detached' });
+    await second.press('Approve and do it', card);
+    await second.press('Approve and do it', dialog);
+    await second.page.getByRole('status').getByText('attention -> failed').waitFor();
+    await card.waitFor({ state: 'detached' });
+    await menu.getByRole('img').waitFor({ state: 'detached' });
+  });
+
+  it('the own request cannot be approved; another operator’s approval does it, once', async () => {
+    const { id, first } = await asked('Approved');
+    await first.page.getByRole('link', { name: 'To the approvals' }).click();
+    await request(first, id).getByText('You asked for it: another operator decides.').waitFor();
+    const approve = { name: 'Approve and do it' };
+    expect(await request(first, id).getByRole('button', approve).count()).toBe(0);
+    expect(await actionsOn(id)).toEqual([]);
+
+    // The second operator has the same request in two windows; the later approval is too late.
+    const second = await desk.operator(ADMIN);
+    const late = await desk.operator(ADMIN);
+    for (const visit of [second, late]) await visit.goto('/operate/approvals');
+    await request(late, id).getByRole('button', approve).waitFor();
+    await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
+    const approved = async (visit: DeskVisit) => {
+      await request(visit, id).getByRole('button', approve).click();
+      await visit.press(approve.name, visit.dialog(`${approve.name}?`));
+    };
+    await approved(second);
+    await request(second, id).waitFor({ state: 'detached' });
+    await approved(late);
+    await request(late, id).getByRole('alert').waitFor();
+
+    await second.page.getByText('All', { exact: true }).click();
+    await request(second, id).getByText('attention -> failed').waitFor();
+    const [row, ...more] = await actionsOn(id);
+    expect(more).toEqual([]);
+    expect(row?.actor).toBe(`operator:${OPERATOR.address.toLowerCase()}`);
+    expect(JSON.stringify(row?.arguments)).toContain(ADMIN.address.toLowerCase());
+    await first.goto(`/operate/redemptions/${id}`);
+    await first.page.getByText('Nothing can be done with it in this state.').waitFor();
+  });
+
+  it('who asked can take it back, and then nothing is done', async () => {
+    const { id, first } = await asked('Taken back');
+    await first.goto('/operate/approvals');
+    await first.press('Take it back', request(first, id));
+    await request(first, id).waitFor({ state: 'detached' });
+    const second = await desk.operator(ADMIN);
+    await second.goto('/operate/approvals');
+    await second.page.getByText('All', { exact: true }).click();
+    await request(second, id).getByText('withdrawn', { exact: true }).waitFor();
+    expect(await actionsOn(id)).toEqual([]);
+  });
+
+  it('a higher budget of a partner waits too, with its reason', async () => {
+    const partner = await desk.bench.game('Budgeted');
+    const first = await desk.operator(ADMIN);
+    await first.goto(`/operate/partners/${partner}`);
+    await first.press('Change');
+    const form = first.page.getByRole('dialog');
+    expect(await form.getByLabel('Reason').count()).toBe(0);
+    await form.getByLabel('Tokens in a UTC day').fill('7000000');
+    await first.press('Set', form);
+    await form
+      .getByText(/“Reason” must be given/)
+      .first()
+      .waitFor();
+    await form.getByRole('textbox', { name: 'Reason' }).fill(REASON);
+    await first.press('Set', form);
+    await first.page.getByText('It waits for a second operator').waitFor();
+    await first.goto('/operate/approvals');
+    const waiting = first.page.getByRole('region', { name: 'partner set' });
+    await waiting.getByText(REASON).waitFor();
+    await waiting.getByRole('link', { name: `Budgeted, ${partner}` }).click();
+    await first.page.getByRole('heading', { name: 'Budgeted' }).waitFor();
+  });
+
+  it('a lower one is set at once, without a reason', async () => {
+    const partner = await desk.bench.game('Cut');
+    const first = await desk.operator(ADMIN);
+    await first.goto(`/operate/partners/${partner}`);
+    await first.press('Change');
+    const form = first.page.getByRole('dialog');
+    const budget = form.getByLabel('Tokens in a UTC day');
+    await budget.fill('1000000.1');
+    await form.getByLabel('Reason').waitFor();
+    await budget.fill('77.5');
+    await form.getByText('A lower budget is set at once').waitFor();
+    expect(await form.getByLabel('Reason').count()).toBe(0);
+    await first.press('Set', form);
+    await first.page
+      .getByRole('status')
+      .getByText(/^Cut, [0-9a-f-]{36}, is set\.$/)
+      .waitFor();
+    await first.page
+      .getByTitle(/^77\.5/)
+      .first()
+      .waitFor();
+  });
+
+  it('the end of a pause asks for a reason, and waits with it', async () => {
+    const partner = await desk.bench.game('Resumed');
+    expect((await desk.bench.cli('partner', 'pause', 'Resumed', '--as', 'mia')).code).toBe(0);
+    const first = await desk.operator(OPERATOR);
+    await first.goto(`/operate/partners/${partner}`);
+    await first.press('Resume');
+    const dialog = first.dialog('Resume');
+    const reason = dialog.getByLabel('Reason');
+    const resume = dialog.getByRole('button', { name: 'Resume', exact: true });
+    await reason.waitFor();
+    expect(await resume.isDisabled()).toBe(true);
+    await reason.fill('   ');
+    expect(await resume.isDisabled()).toBe(true);
+    await reason.fill(REASON);
+    await resume.click();
+    await first.page.getByText('It waits for a second operator').waitFor();
+    await first.page.getByText('paused', { exact: true }).waitFor();
+
+    const second = await desk.operator(ADMIN);
+    await second.goto('/operate/approvals');
+    const card = second.page.getByRole('region', { name: 'partner resume' });
+    await card.getByText(REASON).waitFor();
+    expect(await card.locator('b').filter({ hasText: 'Monday' }).count()).toBe(0);
+    await second.press('Approve and do it', card);
+    await second.press('Approve and do it', second.dialog('Approve and do it?'));
+    await card.waitFor({ state: 'detached' });
+    await first.page.reload();
+    await first.page.getByText('open', { exact: true }).waitFor();
+  });
+});
+
+describe('redemptions', () => {
+  it('have their amounts on a screen of 1280 px', async () => {
+    const partner = await desk.bench.game('A partner with a name of some length');
+    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+    const visit = await desk.operator(OPERATOR);
+    await visit.page.setViewportSize({ width: 1280, height: 900 });
+    await visit.goto('/operate/redemptions');
+    const table = visit.page.getByRole('region', { name: 'To do' });
+    await table.getByRole('row').filter({ hasText: id }).waitFor();
+    const region = await table.boundingBox();
+    const rightOf = ({ x, width }: { x: number; width: number }) => x + width;
+    for (const name of ['Points', 'Tokens', 'USD']) {
+      const box = await table.getByRole('columnheader', { name, exact: true }).boundingBox();
+      if (box === null || region === null) throw new Error('nothing is shown');
+      expect([name, rightOf(box) <= rightOf(region) + 1]).toEqual([name, true]);
+    }
+    const scrolled = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(
+      document.querySelector('[role=region][aria-label="To do"]'))`;
+    expect(await visit.page.evaluate<number>(scrolled)).toBeLessThanOrEqual(0);
+  });
+
+  it('in attention name the buttons, also of what cannot be done yet, and from when', async () => {
+    const partner = await desk.bench.game('Early');
+    const stored = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+    const { id, lastDeductAtMs } = stored;
+    desk.bench.console.clock.set((lastDeductAtMs ?? 0) + 60_000);
+    const visit = await desk.operator(OPERATOR);
+    await visit.goto(`/operate/redemptions/${id}`);
+    const waits = visit.page.getByRole('region', { name: 'How it stands' });
+    await waits.getByText(/^It waits for an operator\./).waitFor();
+    await waits.getByText(`“${ACTION}”`).waitFor();
+    expect(await waits.innerText()).not.toContain('`');
+    const actions = visit.page.getByRole('region', { name: 'Actions' });
+    const button = actions.getByRole('button', { name: ACTION });
+    await button.waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    const from = new Date((lastDeductAtMs ?? 0) + 600_001).toISOString();
+    await actions.getByText(/Possible from .* UTC on\./).waitFor();
+    expect(await actions.locator(`time[datetime="${from}"]`).count()).toBe(1);
+    expect(await actions.innerText()).not.toContain(from);
+  });
+
+  it('a partner with trouble is not shown as good, and dollars have cents', async () => {
+    const partner = await desk.bench.game('Troubled');
+    await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+      usdAmount: { digits: 228n, scale: 1 },
+    });
+    const visit = await desk.operator();
+    await visit.goto('/operate/partners');
+    const row = visit.page.getByRole('row').filter({ hasText: 'Troubled' });
+    await row.getByText('1 redemption needs attention').waitFor();
+    await visit.goto('/operate/redemptions');
+    await visit.page.getByText('22.80', { exact: true }).first().waitFor();
+  });
+});
+
+describe('the overview', () => {
+  it('an overview whose services are silent says so in every card', async () => {
+    // Seeded in this test, since an index counts as level for one minute only.
+    await seedIndex(desk.bench.console.database, Date.now());
+    const visit = await desk.operator();
+    await visit.goto('/operate');
+    const alerts = visit.page.getByRole('region', { name: 'Alerts' });
+    const index = visit.page.getByRole('region', { name: 'Index' });
+    await index.getByText('level with the chain').waitFor();
+    await alerts.getByText('The api does not answer').waitFor();
+    await alerts.getByText('No Alertmanager is set.').waitFor();
+    expect(await alerts.getByText('The indexer does not answer').count()).toBe(0);
+
+    indexer.closeAllConnections();
+    await new Promise((done) => indexer.close(done));
+    await visit.goto('/operate');
+    await alerts.getByText('The indexer does not answer').waitFor();
+    await index.getByText('the indexer does not answer').waitFor();
+    expect(await index.getByText('level with the chain').count()).toBe(0);
+  });
+
+  it('an index that is behind says what the api does then, and how old a balance is', async () => {
+    const { pool } = desk.bench.console.database;
+    await pool.query('UPDATE staking.index_state SET head_seconds = head_seconds - 660');
+    const visit = await desk.operator();
+    await visit.goto('/operate');
+    const alerts = visit.page.getByRole('region', { name: 'Alerts' });
+    await alerts.getByText(/^The index is .* behind\. The API refuses snapshots from/).waitFor();
+    await visit.goto(`/operate/wallets/${STAKER}`);
+    await visit.page.getByText(/^as of 1\d min .* ago$/).waitFor();
+  });
+
+  it('a held price is critical, and is accepted on the page', async () => {
+    await desk.bench.console.database.query({
+      text: `INSERT INTO staking.price_hold (reason, before_usd, max_change, usd, source, observed_at)
+      VALUES ('jump', 0.15, 0.2, 0.3, 'fixed', now())`,
+    });
+    const visit = await desk.operator();
+    await visit.goto('/operate');
+    const alerts = visit.page.getByRole('region', { name: 'Alerts' });
+    const alert = alerts.getByText('PriceHeld').locator('..');
+    await alert.getByText('critical').waitFor();
+    await alerts.getByText('Nothing can be redeemed until you accept one.').waitFor();
+    await visit.press('Accept a price');
+    const dialog = visit.dialog('Which price is right?');
+    const accept = dialog.getByRole('button', { name: 'Accept this price' });
+    expect(await accept.isDisabled()).toBe(true);
+    await dialog.getByLabel('US dollars for one token').fill('0.5');
+    await dialog.getByLabel('Reason').fill('Two exchanges say so.');
+    await accept.click();
+    await visit.page.getByText('It waits for a second operator').waitFor();
+    const second = await desk.operator(OPERATOR);
+    await second.goto('/operate/approvals');
+    const card = second.page.getByRole('region', { name: 'price accept' });
+    await second.press('Approve and do it', card);
+    await second.press('Approve and do it', second.dialog('Approve and do it?'));
+    await second.page
+      .getByText(/too far from the one that was named/)
+      .first()
+      .waitFor();
+  });
+});

@@ -89,8 +89,12 @@ describe('an endpoint that is busy', () => {
   let forOneMethod: Ran[];
   let eachThird: Ran;
   beforeAll(async () => {
-    let requests = 0;
-    const when = (): boolean => ++requests % 3 === 0;
+    const requests = new Set<string>();
+    // A request that is asked again is answered: by chance another limit would refuse it until the doctor gives up.
+    const when = (calls: readonly unknown[]): boolean => {
+      const { size } = requests;
+      return requests.add(JSON.stringify(calls)).size > size && size % 3 === 2;
+    };
     [always, forOneMethod, eachThird] = await Promise.all([
       Promise.all(ALWAYS.map(runWith)),
       Promise.all(METHODS.map((method) => runWith({ ...TOO_MANY, method }))),

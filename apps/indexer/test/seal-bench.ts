@@ -33,8 +33,10 @@ export class SealBench {
   readonly lists: SealedListStore;
   readonly service: SealService;
   private readonly registry = new Registry();
+  private readonly status: IndexStatus;
 
   constructor({ database, ...options }: SealBenchOptions) {
+    this.status = options.status;
     const { databaseUrl, status, firstBlock, keptDays = 35 } = options;
     const destination = {
       write: (line: string) => void this.log.push(JSON.parse(line) as SealBench['log'][number]),
@@ -72,6 +74,15 @@ export class SealBench {
       );
     };
     return reader;
+  }
+
+  get isLeading(): boolean {
+    return this.status.lead !== undefined;
+  }
+
+  /** How often a run ended because the lead was lost. */
+  get stops(): number {
+    return this.messages().filter((message) => message.startsWith('Stopped sealing')).length;
   }
 
   messages(): string[] {

@@ -156,7 +156,7 @@ export class BatchResults {
 /** Most calls in one batch at the start: the limit of geth, Alchemy and Ankr. */
 const FIRST_LIMIT = 1000;
 /** Most calls in the first request, because a provider with a small budget refuses a large batch as a whole. */
-const FIRST_RISK = 10;
+const FIRST_RISK = 25;
 /** Limits of nodes in the field, tried one after the other where a node does not name its own limit. */
 const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
 /** A rate limit on fewer calls than twice this number says nothing about the size of the batch. */

@@ -3,8 +3,8 @@
  *
  * One rule finds the limit of an endpoint from the outcomes of its last seconds, never from a single one, because
  * healthy providers refuse one request in twenty at random. If a ninth was refused, the rate becomes a little less than
- * what was answered; otherwise it rises, the faster the longer it was not lowered and the fewer were refused. If a
- * fifth failed as on an overloaded node, fewer requests may be in flight. A budget of the operator applies as well.
+ * what was answered; otherwise it rises, the faster the longer it was not lowered. If a fifth failed as on an overloaded
+ * node, fewer requests may be in flight. A budget of the operator applies as well.
  */
 import {
   isTransient,
@@ -58,7 +58,7 @@ const OVERLOADED = { number: 5, share: 0.2 };
 const BELOW_ANSWERED = 0.95;
 /** An overload halves the requests in flight. */
 const NARROWER = 0.5;
-/** A lowered rate is kept for this time. It then rises by up to 2 % a second, twice as fast every 2 s, up to 100 %. */
+/** A lowered rate is kept for this time. It then rises by 2 % a second, twice as fast every 2 s, up to 100 %. */
 const KEPT_MS = 6_000;
 const RISE = 0.02;
 const FASTER_EVERY_MS = 2_000;
@@ -183,9 +183,7 @@ export class Rate {
     if (seconds <= 0) return;
     this.raisedMs = nowMs;
     const faster = 2 ** ((nowMs - this.changedMs - KEPT_MS) / FASTER_EVERY_MS);
-    const { requests, refused } = this.recent.since(this.changedMs, nowMs);
-    const room = Math.max(0, 1 - refused / requests / REFUSED.share);
-    const perSecond = this.rate.perSecond * (1 + Math.min(1, RISE * faster)) ** (seconds * room);
+    const perSecond = this.rate.perSecond * (1 + Math.min(1, RISE * faster)) ** seconds;
     this.rate.change(Math.min(HIGHEST_RATE, perSecond), nowMs);
   }
 }

@@ -11,6 +11,7 @@ import { type PartnerClient } from './partner-client.js';
 import { anAuthority } from './testing/certificates.support.js';
 import {
   aClient,
+  SHORT,
   anEndpoint,
   BALANCE,
   CONFIRM,
@@ -216,6 +217,7 @@ describe('a kept connection that is lost under a request', () => {
   });
 
   it('is left at the deadline, and not used by the next call', async () => {
+    client = aClient({ timeouts: SHORT });
     expect(await call()).toMatchObject(VERIFIED);
     partner.behave = () => undefined;
     expect(await call()).toMatchObject({ kind: 'no-answer', cause: 'timeout' });

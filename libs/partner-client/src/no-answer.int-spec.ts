@@ -1,6 +1,13 @@
 /** Every way in which no whole answer comes, over real sockets. No call is made twice. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { aClient, BALANCE, DEDUCT, deduct, endpointOf } from './testing/partner-bench.support.js';
+import {
+  aClient,
+  BALANCE,
+  DEDUCT,
+  deduct,
+  endpointOf,
+  SHORT,
+} from './testing/partner-bench.support.js';
 import {
   answer,
   type Behaviour,
@@ -146,7 +153,8 @@ describe('no whole answer', () => {
     ],
   ])('%s', async (_case, behave, expected) => {
     partner.behave = behave;
-    const result = await deduct(partner);
+    const isLate = expected.cause === 'timeout' || expected.cause === 'too-slow';
+    const result = await deduct(partner, aClient(isLate ? { timeouts: SHORT } : {}));
     expect(result).toMatchObject({ kind: 'no-answer', ...expected });
     // Long enough for a second attempt, if there were one.
     await new Promise((resolve) => setTimeout(resolve, 30));

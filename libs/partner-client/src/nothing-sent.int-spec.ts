@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CallResult } from './call-result.js';
 import { type PartnerClientOptions } from './partner-client.js';
 import { anAuthority, type Issued } from './testing/certificates.support.js';
-import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support.js';
+import { aClient, anEndpoint, DEDUCT, SHORT } from './testing/partner-bench.support.js';
 import { RoguePartner } from './testing/rogue-partner.support.js';
 
 const PUBLIC = { policy: { allowPrivate: false } };
@@ -55,7 +55,7 @@ describe('a name', () => {
 
   it('that nobody answers for in time', async () => {
     const resolve = (): Promise<LookupAddress[]> => new Promise(() => undefined);
-    const result = await callTo(`https://${NAME}`, { resolve });
+    const result = await callTo(`https://${NAME}`, { resolve, timeouts: SHORT });
     expect(result).toMatchObject({ kind: 'nothing-sent', cause: 'connect-timeout', phase: 'dns' });
   });
 
@@ -255,7 +255,7 @@ describe('TLS', () => {
       socket.removeAllListeners('data');
       socket.resume();
     };
-    expect(await callTo(url, trusted)).toMatchObject({
+    expect(await callTo(url, { ...trusted, timeouts: SHORT })).toMatchObject({
       kind: 'nothing-sent',
       cause: 'connect-timeout',
       phase: 'tls',

@@ -1,4 +1,4 @@
-/** A client with short deadlines, and calls to make with it. Named as a test file, without tests of its own. */
+/** A client, and calls to make with it. Named as a test file, without tests of its own. */
 import { type Address, mintUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from '../call-result.js';
@@ -33,13 +33,19 @@ export const CONFIRM: PartnerCall = {
   },
 };
 
+/** Time limits of a client that is to reach them. */
+export const SHORT = { connectMs: 300, readMs: 600, writeMs: 700 };
+/** A busy machine takes seconds for what an idle one does in milliseconds. */
+const GENEROUS = { connectMs: 20_000, readMs: 20_000, writeMs: 20_000 };
+
+/** A client with generous time limits. */
 export function aClient(options: Partial<PartnerClientOptions> = {}): PartnerClient {
   return new PartnerClient({
     clock: systemClock,
     policy: { allowPrivate: true },
     random: () => 0,
     ...options,
-    timeouts: { connectMs: 300, readMs: 600, writeMs: 700, ...options.timeouts },
+    timeouts: { ...GENEROUS, ...options.timeouts },
   });
 }
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('no whole answer', () => {
-  it.each<[string, Behaviour, object]>([
+  it.each<[string, Behaviour, { cause: string; phase?: string; alert?: boolean }]>([
     ['none at all', () => undefined, { cause: 'timeout', phase: 'sending', alert: false }],
     [
       'a reset before it',

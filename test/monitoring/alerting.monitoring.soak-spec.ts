@@ -16,7 +16,7 @@ import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { alertRules, dashboard, dashboardExpressions, recordingRules } from '../compose/metrics.js';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { rpc } from '../stack/redeemer.js';
-import { RunningStack, STACK_PORTS, type StackFacts } from '../stack/running-stack.js';
+import { RunningStack, START_MS, STACK_PORTS, type StackFacts } from '../stack/running-stack.js';
 import { HANDBOOK_URL, Monitoring } from './monitoring.js';
 import { startTlsServer, type TlsServer } from './tls-server.js';
 import { WebhookReceiver } from './webhook-receiver.js';
@@ -24,8 +24,6 @@ import { WebhookReceiver } from './webhook-receiver.js';
 const DAYS = 30;
 /** Longer than two readings of the vault's balance, which the redemption service makes twice a minute. */
 const BALANCE_MS = 90_000;
-/** A small machine needs this long to start all programs together. */
-const GENEROUS_MS = 120_000;
 
 /** Queries without a result on a healthy machine without Redis. Each has other queries in its panel. */
 const MAY_BE_EMPTY = ['min(lowmark_redis_up)'];
@@ -54,7 +52,7 @@ beforeAll(async () => {
   [operators, deadMansSwitch] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
   tls = await startTlsServer(folder, DAYS);
   undo.push(() => Promise.all([operators.stop(), deadMansSwitch.stop(), tls.stop()]));
-  await stack.shows(undefined, GENEROUS_MS);
+  await stack.shows(undefined, START_MS);
   facts = await stack.facts();
   monitoring = await Monitoring.start({
     folder,
@@ -68,7 +66,7 @@ beforeAll(async () => {
     receivers: { webhook_url: operators.url, watchdog_url: deadMansSwitch.url },
   });
   undo.push(() => monitoring.stop());
-}, 2 * GENEROUS_MS);
+}, 2 * START_MS);
 
 afterAll(async () => {
   for (const one of undo.reverse()) await one();
@@ -148,8 +146,8 @@ describe('Prometheus', () => {
 describe('the dashboard', () => {
   // Waits for two redemptions, so that the dashboard has data.
   beforeAll(async () => {
-    await stack.demonstrates(GENEROUS_MS);
-  }, 2 * GENEROUS_MS);
+    await stack.demonstrates(START_MS);
+  }, 2 * START_MS);
 
   it.each(dashboardExpressions())('%s: %s', async (_, expression) => {
     if (MAY_BE_EMPTY.includes(expression)) {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 import { freePort } from '#libs/devprocess';
 import { UNTIL_FINAL } from '../stack/stack-commands.js';
-import { RunningStack, STACK_PORTS } from '../stack/running-stack.js';
+import { RunningStack, START_MS, STACK_PORTS } from '../stack/running-stack.js';
 import { codeBlocks, pages, read } from './markdown.js';
 import { LANGUAGE_BLOCKS, VERIFY_BLOCKS, WALKED_BLOCKS } from './partner-blocks.js';
 import { PartnerTerminal } from './partner-terminal.js';
@@ -68,7 +68,7 @@ describe('the pages for partners', () => {
     for (const name of STACK_PORTS) ports[name] = String(await freePort());
     port = String(await freePort());
     stack = RunningStack.start(terminal.clone, { ...ports, VOUCHER_TTL_SECONDS: '300' });
-    await stack.shows();
+    await stack.shows(undefined, START_MS);
     const line = (name: string): string =>
       new RegExp(`^ +${name} +(\\S+)`, 'm').exec(stack.output)?.[1] ?? '';
     const [, url = ''] = /^ +(url=\S+ rpc=\S+ chain=\S+)/m.exec(stack.output) ?? [];
@@ -80,7 +80,7 @@ describe('the pages for partners', () => {
       ['url=… rpc=… chain=…', url],
       ['127.0.0.1:4100', `127.0.0.1:${port}`],
     ];
-  });
+  }, 2 * START_MS);
   afterAll(async () => {
     await stack.stop();
     terminal.close();

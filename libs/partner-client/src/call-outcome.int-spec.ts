@@ -5,10 +5,10 @@ import { callOutcome } from './call-outcome.js';
 import { type CallContext } from './partner-client.js';
 import {
   aClient,
-  SHORT,
   anEndpoint,
   DEDUCT,
   endpointOf,
+  SHORT,
   WALLET,
 } from './testing/partner-bench.support.js';
 import {

@@ -11,7 +11,6 @@ import { type PartnerClient } from './partner-client.js';
 import { anAuthority } from './testing/certificates.support.js';
 import {
   aClient,
-  SHORT,
   anEndpoint,
   BALANCE,
   CONFIRM,
@@ -19,6 +18,7 @@ import {
   deduct,
   endpointOf,
   REVERT,
+  SHORT,
 } from './testing/partner-bench.support.js';
 import {
   answer,

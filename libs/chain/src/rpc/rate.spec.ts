@@ -52,8 +52,11 @@ class Simulation {
   }
 
   refusedShare(stretch: Stretch): number {
-    const all = this.within(stretch);
-    return all.filter(({ verdict }) => verdict === 'refused').length / all.length;
+    return this.refused(stretch) / this.within(stretch).length;
+  }
+
+  refused(stretch: Stretch): number {
+    return this.within(stretch).filter(({ verdict }) => verdict === 'refused').length;
   }
 
   callsPerSecond({ fromMs, toMs }: Stretch): number {
@@ -178,6 +181,11 @@ describe('the rate of an endpoint', () => {
       expect(one.goodput(LATER) / most).toBeGreaterThan(0.85);
       expect(one.refusedShare(LATER)).toBeLessThan(0.1);
     });
+  });
+
+  it('loses few requests before it finds a limit', () => {
+    const one = new Simulation(bucket(500), { calls: 8, computeUnits: 128 }).runUntil(1_000);
+    expect(one.refused({ fromMs: 0, toMs: 1_000 })).toBeLessThan(8);
   });
 
   it('makes requests lighter that are too heavy for the budget', () => {

@@ -46,13 +46,14 @@ export interface Outcome {
 }
 
 /** The most requests in flight at one endpoint, at first and ever. Few at first, since all are lost if it fails. */
-const FIRST_IN_FLIGHT = 4;
+const FIRST_IN_FLIGHT = 3;
 const MOST_IN_FLIGHT = 24;
-/** Outcomes count for this time. Limits are judged after a first part of it. */
+/** Outcomes count for this time. In a first part of it, a limit is noticed only if most of the work was refused. */
 const RECENT_MS = 8_000;
 const FIRST_JUDGED_MS = 1_000;
 /** Number and share of refused requests that mean a rate limit, and of failed ones that mean an overload. */
 const REFUSED = { number: 4, share: 0.11 };
+const REFUSED_EARLY = 3;
 const OVERLOADED = { number: 5, share: 0.2 };
 /** The new rate as a share of what was answered. If nothing was answered, the rate is halved. */
 const BELOW_ANSWERED = 0.95;
@@ -122,7 +123,7 @@ export class Rate {
     if (outcome.refused === 0 && !outcome.overloaded) {
       if (isFull) this.window = Math.min(MOST_IN_FLIGHT, this.window + 1);
       this.raise(nowMs);
-    } else if (nowMs - this.changedMs >= FIRST_JUDGED_MS) {
+    } else {
       this.judge(nowMs);
     }
   }
@@ -163,15 +164,20 @@ export class Rate {
   }
 
   private judge(nowMs: number): void {
-    const { requests, refused, overloaded } = this.recent.since(this.changedMs, nowMs);
+    const sums = this.recent.since(this.changedMs, nowMs);
+    const { requests, refused, overloaded } = sums;
     const isMany = (count: number, many: typeof REFUSED): boolean =>
       count >= many.number && count >= many.share * requests;
-    if (isMany(refused, REFUSED)) {
+    const isEarly = nowMs - this.changedMs < FIRST_JUDGED_MS;
+    const meetsLimit = isEarly
+      ? refused >= REFUSED_EARLY && sums.answeredUnits < sums.units / 2
+      : isMany(refused, REFUSED);
+    if (meetsLimit) {
       const { answered, units } = this.recent.perSecond(nowMs);
       const half = Math.min(units, this.rate.perSecond) / 2;
       const perSecond = answered > 0 ? answered * BELOW_ANSWERED : half;
       this.rate.change(Math.max(LOWEST_RATE, perSecond), nowMs);
-    } else if (isMany(overloaded, OVERLOADED)) {
+    } else if (!isEarly && isMany(overloaded, OVERLOADED)) {
       this.window = Math.max(1, this.window * NARROWER);
     } else return;
     this.changedMs = nowMs;

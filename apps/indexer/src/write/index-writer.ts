@@ -162,8 +162,7 @@ export class IndexWriter {
 
   /** Whether the index holds any balance change. */
   async hasWallets(): Promise<boolean> {
-    const all = { above: -1n, block: this.head.number, after: undefined, limit: 1 };
-    return (await this.store.changedWallets(all)).length > 0;
+    return (await this.store.sampleWallets(1)).length > 0;
   }
 
   /**

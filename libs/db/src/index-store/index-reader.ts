@@ -48,10 +48,14 @@ const SAMPLE_WALLETS = named<{ points: Buffer[] }>(
     FROM unnest(:points::bytea[]) AS p (point)`,
 );
 
+/**
+ * The order names the column by its table. A bare `wallet` would mean the text that is selected, for which every page
+ * would read and sort all changes.
+ */
 const CHANGED_WALLETS = named<{ above: bigint; block: bigint; after: Buffer; limit: number }>(
   'index_changed_wallets',
-  `SELECT DISTINCT ON (wallet) encode(wallet, 'hex') AS wallet FROM staking.balance_change
-    WHERE block > :above AND block <= :block AND wallet > :after ORDER BY wallet LIMIT :limit`,
+  `SELECT DISTINCT ON (c.wallet) encode(c.wallet, 'hex') AS wallet FROM staking.balance_change c
+    WHERE block > :above AND block <= :block AND c.wallet > :after ORDER BY c.wallet LIMIT :limit`,
 );
 
 const BLOCKS_FROM = named<{ number: bigint }>(

@@ -25,3 +25,18 @@ it.each([
   const script = `setting() { echo '${image}'; }; eval "${keptImage}"; kept_image`;
   expect(bash('-euo', 'pipefail', '-c', script)).toEqual({ code: 0, out: `${kept}\n`, err: '' });
 });
+
+it('says that a long command still runs, and prints its output only if it fails', () => {
+  const script = (command: string): string =>
+    `eval "$(sed -n '/^patiently() {/,/^}/p' lowmark)"; say() { echo "$*" >&2; }; ${command}`;
+  const run = (command: string): ReturnType<typeof bash> =>
+    bash('-euo', 'pipefail', '-c', script(command));
+  expect(run('patiently bash -c "echo built"')).toEqual({ code: 0, out: '', err: '' });
+  expect(run('patiently bash -c "echo broken; exit 3"')).toEqual({
+    code: 3,
+    out: '',
+    err: 'broken\n',
+  });
+  const slow = run('sleep() { SECONDS=$((SECONDS + 20)); command sleep 0.1; }; patiently sleep 1');
+  expect(slow.err).toMatch(/^… 20 s\n/);
+});

@@ -59,7 +59,8 @@ export async function emptyInstallation(commit?: string): Promise<Installation> 
 
 /** Starts a trial, and keeps only its services that mine blocks. @returns the wallet of a staker */
 export async function startTrial({ clone }: Installation): Promise<string> {
-  await clone.lowmark('local up');
+  const { code, err } = await clone.tryLowmark('local up');
+  if (code !== 0 || !err.includes('Next: ./lowmark local doctor')) throw new Error(err);
   await clone.lowmark('local rm --stop --force proxy api redemption console indexer');
   // `partner` is stopped but not removed: another service depends on its container, and `down` would fail later.
   await clone.lowmark('local stop partner');

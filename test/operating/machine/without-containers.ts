@@ -29,7 +29,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'docker tag': 'needs an engine',
   kubectl: 'needs a cluster',
   'git pull': 'would change the clone under test',
-  'npm ci': 'would change the modules of the clone under test; .ci/run runs it',
+  'npm ci': 'would change the modules of the clone under test; .ci/prepare runs it',
   'npm prune': 'would remove what the tests run on',
   'npx nest build': 'would delete the build under test',
   'node apps/web/build.mjs': 'would delete the pages under test',

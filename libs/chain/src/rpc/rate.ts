@@ -2,9 +2,9 @@
  * How fast one endpoint may be asked. Pure: the caller passes the time, and nothing in this file waits.
  *
  * One rule finds the limit of an endpoint from the outcomes of its last seconds, never from a single one, because
- * healthy providers refuse one request in twenty at random. If a ninth was refused, the rate becomes a little less than
- * what was answered; otherwise it rises, the faster the longer it was not lowered. If a fifth failed as on an overloaded
- * node, fewer requests may be in flight. A budget of the operator applies as well.
+ * healthy providers refuse one request in twenty at random. If a ninth was refused, or most of the work from the start,
+ * the rate becomes a little less than what was answered; otherwise it rises, the faster the longer it was not lowered.
+ * If a fifth failed as on an overloaded node, fewer requests may be in flight. A budget of the operator applies as well.
  */
 import {
   isTransient,
@@ -48,13 +48,14 @@ export interface Outcome {
 /** The most requests in flight at one endpoint, at first and ever. Few at first, since all are lost if it fails. */
 const FIRST_IN_FLIGHT = 3;
 const MOST_IN_FLIGHT = 24;
-/** Outcomes count for this time. In a first part of it, a limit is noticed only if most of the work was refused. */
+/** Outcomes count for this time. A change of a limit is judged after a first part of it, or as below. */
 const RECENT_MS = 8_000;
 const FIRST_JUDGED_MS = 1_000;
 /** Number and share of refused requests that mean a rate limit, and of failed ones that mean an overload. */
 const REFUSED = { number: 4, share: 0.11 };
-const REFUSED_EARLY = 3;
 const OVERLOADED = { number: 5, share: 0.2 };
+/** So many refused requests mean a rate limit at once, if most of the compute units were refused with them. */
+const REFUSED_AT_ONCE = 3;
 /** The new rate as a share of what was answered. If nothing was answered, the rate is halved. */
 const BELOW_ANSWERED = 0.95;
 /** An overload halves the requests in flight. */
@@ -170,7 +171,7 @@ export class Rate {
       count >= many.number && count >= many.share * requests;
     const isEarly = nowMs - this.changedMs < FIRST_JUDGED_MS;
     const meetsLimit = isEarly
-      ? refused >= REFUSED_EARLY && sums.answeredUnits < sums.units / 2
+      ? refused >= REFUSED_AT_ONCE && sums.answeredUnits < sums.units / 2
       : isMany(refused, REFUSED);
     if (meetsLimit) {
       const { answered, units } = this.recent.perSecond(nowMs);

@@ -15,7 +15,11 @@ export interface WitnessQuestion {
   readonly indexedTotal?: bigint;
 }
 
-/** Vouches for a range when it was read. */
+/**
+ * Vouches for a range when it was read. A new witness is put into the list of vouch.ts, and made in follow.module.ts and
+ * test/simulation/core/indexer.ts. If it is a mode of its own, libs/chain/src/verification chooses it and `Witnesses`
+ * says what follows from it; a fault that only it finds is planted in test/simulation/faults/core.
+ */
 export interface Witness {
   /** @returns the range with what the witness knows about it, and with the blocks that it proves */
   confirm(range: ReadRange, question: WitnessQuestion): Promise<ReadRange>;

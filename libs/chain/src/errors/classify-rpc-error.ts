@@ -161,16 +161,6 @@ function rangeTooLarge(
   });
 }
 
-/**
- * The smaller range that a node proposes in its refusal, in the forms seen in the field:
- * - "this block range should work: [0x1, 0x2]" (Alchemy), "Try with this block range [0x1, 0x2]." (Infura, zkSync,
- *   thirdweb)
- * - "retry with the range 25766988-25775072" (reth)
- * - "range 1000000 exceeds limit of 10000", "limited to a 10,000 range", "up to a 2K block range", "maximum is set to
- *   1024"
- * - `data: { from, to }` (Infura)
- */
-
 const HEX_PAIR = /\[\s*(0x[0-9a-f]{1,16})\s*,\s*(0x[0-9a-f]{1,16})\s*\]/;
 const DECIMAL_PAIR = /retry with the range (\d{1,15})\s*-\s*(\d{1,15})/;
 const COUNT = '(\\d[\\d,]{0,12})(k?)\\b';
@@ -188,10 +178,17 @@ const LIMITS = [
 ];
 
 /**
+ * The smaller range that a node proposes in its refusal, in the forms seen in the field:
+ * - "this block range should work: [0x1, 0x2]" (Alchemy), "Try with this block range [0x1, 0x2]." (Infura, zkSync,
+ *   thirdweb)
+ * - "retry with the range 25766988-25775072" (reth)
+ * - "range 1000000 exceeds limit of 10000", "limited to a 10,000 range", "up to a 2K block range", "maximum is set to
+ *   1024"
+ * - `data: { from, to }` (Infura)
  * @param text the message in lower case
  * @param asked the range that was refused
- * @returns the last block of the proposal, where it starts at the same block and is smaller than the refused range:
- * some nodes propose the refused range itself, or one that they refuse again
+ * @returns the last block of the proposal, if it starts at the same block and is smaller than the refused range: some
+ * nodes propose the refused range itself, or one that they refuse again
  */
 export function proposedTo(
   text: string,

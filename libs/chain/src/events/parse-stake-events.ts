@@ -100,11 +100,6 @@ function parseJson(text: string): RawDescription {
   return { events, ...views };
 }
 
-/**
- * The values of STAKE_EVENTS that need no file: the events of staking contracts in use, and their views where the
- * contract has figures of its own for exactly these stakes. docs/operating/contracts.md explains each of them.
- */
-
 interface PresetDescription {
   readonly events: readonly PresetEntry[];
   readonly totalView?: ViewEntry | readonly ViewEntry[];
@@ -187,6 +182,12 @@ function pool(pid: string, version: 1 | 2): PresetDescription {
   };
 }
 
+/**
+ * The values of STAKE_EVENTS that need no file: the events of staking contracts in use, and their views if the contract
+ * has figures of its own for exactly these stakes. A new one is also added to `PRESETS` of
+ * libs/verify/src/chain/stake-rules.ts, to docs/operating/contracts.md, and to the tests parse-stake-events.spec.ts,
+ * effect-decoder.spec.ts (libs/verify) and contracts/test/staking-presets.int-spec.ts.
+ */
 const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
   'staked-withdrawn': { events: pair('Staked', 'Withdrawn') },
   'stake-unstake': { events: pair('Stake', 'Unstake') },

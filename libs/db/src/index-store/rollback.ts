@@ -89,8 +89,8 @@ const MOVE_BACK = named<{
 );
 
 /**
- * After a rollback below the final block, which only a person decides: the head becomes the final block, remembered as
- * such, and a halt ends.
+ * After a rollback below the final block, which only an operator decides: the head becomes the final block, remembered
+ * as such, and a halt ends.
  */
 const LOWER_FINAL = named(
   'rollback_final',

@@ -78,7 +78,7 @@ export interface TransitionWrite {
    */
   readonly stored?: StoredRedemption;
   /**
-   * A person vouches for the partner's transaction ids in the next row. Has an effect only in a
+   * An operator vouches for the partner's transaction ids in the next row. Has an effect only in a
    * program that has the keys.
    */
   readonly vouchesForNames?: true;

@@ -94,8 +94,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Presets: the events of well-known staking contracts, which the service's `docs/operating/contracts.md` describes. */
-
 const TRANSFER: StakeRule = {
   ...{ event: 'event Transfer(address indexed from, address indexed to, uint256 value)' },
   ...{ effect: 'transfer', account: 'from', receiver: 'to', amount: 'value', where: {} },
@@ -128,6 +126,10 @@ function pool(pid: string, hasReceiver: boolean): StakeRule[] {
   }));
 }
 
+/**
+ * The events of well-known staking contracts: the presets of the service (`STAKE_PRESETS` of libs/chain), which
+ * `docs/operating/contracts.md` describes.
+ */
 const PRESETS: Readonly<Record<string, readonly StakeRule[]>> = {
   'staked-withdrawn': pair('Staked', 'Withdrawn'),
   'stake-unstake': pair('Stake', 'Unstake'),

@@ -75,24 +75,27 @@ const HEAVIEST = 1 / 4;
 
 export class Rate {
   private readonly rate: TokenBucket;
-  private readonly budget: TokenBucket | undefined;
+  private readonly budgetLeft: TokenBucket | undefined;
   private readonly recent = new RecentOutcomes();
+  /** The most requests in flight; a fraction after an overload. */
   private window = FIRST_IN_FLIGHT;
   private inFlight = 0;
   /** When a limit was changed last; requests that started before belong to the limits of before. */
   private changedMs: number;
+  /** Up to when the rate has risen; in the future while a lowered rate is kept. */
   private raisedMs: number;
   private pausedUntilMs = 0;
+  /** Mean compute units of a request. */
   private meanUnits = 0;
 
   constructor(
-    private readonly limit: Budget | undefined,
+    private readonly budget: Budget | undefined,
     nowMs: number,
   ) {
     this.changedMs = nowMs;
     this.raisedMs = nowMs;
     this.rate = new TokenBucket(HIGHEST_RATE, RATE_BURST, nowMs);
-    this.budget = limit && new TokenBucket(limit.perSecond, BUDGET_BURST, nowMs);
+    this.budgetLeft = budget && new TokenBucket(budget.perSecond, BUDGET_BURST, nowMs);
   }
 
   /** Milliseconds until the endpoint may be asked at all, after it refused half of its requests and named a time. */
@@ -103,13 +106,15 @@ export class Rate {
   /** Milliseconds until a request with this load may start; Infinity if another request has to end first. */
   waitMs(load: Load, nowMs: number): number {
     if (!this.hasFreeSlot) return Infinity;
-    const budgetMs = this.limit ? (this.budget?.waitMs(load[this.limit.unit], nowMs) ?? 0) : 0;
+    const budgetMs = this.budget
+      ? (this.budgetLeft?.waitMs(load[this.budget.unit], nowMs) ?? 0)
+      : 0;
     return Math.max(this.rate.waitMs(load.computeUnits, nowMs), budgetMs);
   }
 
   start(load: Load, nowMs: number): Ticket {
     this.rate.take(load.computeUnits, nowMs);
-    if (this.limit) this.budget?.take(load[this.limit.unit], nowMs);
+    if (this.budget) this.budgetLeft?.take(load[this.budget.unit], nowMs);
     this.meanUnits += (load.computeUnits - this.meanUnits) * (this.meanUnits === 0 ? 1 : 0.1);
     this.inFlight++;
     return { load, startedMs: nowMs, isFull: !this.hasFreeSlot };
@@ -131,8 +136,9 @@ export class Rate {
 
   /** How many requests at once are useful, by the window, the rate and the budget. */
   parallelism(latencyMs: number): number {
-    const budget = this.limit?.unit === 'computeUnits' ? this.limit.perSecond : Infinity;
-    const perSecond = Math.min(budget, this.rate.perSecond) / (this.meanUnits || 1);
+    const { unit, perSecond: budget = Infinity } = this.budget ?? {};
+    const most = unit === 'computeUnits' ? budget : Infinity;
+    const perSecond = Math.min(most, this.rate.perSecond) / (this.meanUnits || 1);
     return Math.min(this.slots, Math.ceil((perSecond * latencyMs) / 1000) + 1);
   }
 
@@ -142,7 +148,7 @@ export class Rate {
 
   /** The largest load of one request. */
   get heaviest(): Load {
-    const { unit, perSecond = Infinity } = this.limit ?? {};
+    const { unit, perSecond = Infinity } = this.budget ?? {};
     const [calls, units] = unit === 'calls' ? [perSecond, Infinity] : [Infinity, perSecond];
     return {
       calls: calls * HEAVIEST,
@@ -232,29 +238,32 @@ interface Sums {
   units: number;
 }
 
-const SLOT_MS = 250;
+const QUARTER_MS = 250;
 
-/** The outcomes of the last seconds, in slots of a quarter of a second. */
+/** The outcomes of the last seconds, added up by quarters of a second. */
 class RecentOutcomes {
-  private slots: (Sums & { readonly atMs: number })[] = [];
+  private quarters: (Sums & { readonly fromMs: number })[] = [];
 
   add(outcome: Outcome, load: Load, nowMs: number): void {
-    const last = this.slots.at(-1);
-    const isNew = !last || nowMs >= last.atMs + SLOT_MS;
-    const slot = isNew ? { atMs: nowMs, ...nothing() } : last;
-    if (isNew) this.slots = [...this.slots.filter((one) => one.atMs > nowMs - RECENT_MS), slot];
-    slot.requests++;
-    slot.refused += outcome.refused;
-    slot.overloaded += outcome.overloaded ? 1 : 0;
-    slot.answeredUnits += outcome.answeredUnits;
-    slot.units += load.computeUnits;
+    const last = this.quarters.at(-1);
+    const isNew = !last || nowMs >= last.fromMs + QUARTER_MS;
+    const quarter = isNew ? { fromMs: nowMs, ...nothing() } : last;
+    if (isNew) {
+      const recent = this.quarters.filter(({ fromMs }) => fromMs > nowMs - RECENT_MS);
+      this.quarters = [...recent, quarter];
+    }
+    quarter.requests++;
+    quarter.refused += outcome.refused;
+    quarter.overloaded += outcome.overloaded ? 1 : 0;
+    quarter.answeredUnits += outcome.answeredUnits;
+    quarter.units += load.computeUnits;
   }
 
   since(sinceMs: number, nowMs: number): Sums {
     const sums = nothing();
-    for (const slot of this.slots) {
-      if (slot.atMs < Math.max(sinceMs, nowMs - RECENT_MS)) continue;
-      for (const key of Object.keys(sums) as (keyof Sums)[]) sums[key] += slot[key];
+    for (const quarter of this.quarters) {
+      if (quarter.fromMs < Math.max(sinceMs, nowMs - RECENT_MS)) continue;
+      for (const key of Object.keys(sums) as (keyof Sums)[]) sums[key] += quarter[key];
     }
     return sums;
   }
@@ -262,8 +271,8 @@ class RecentOutcomes {
   /** Compute units a second, averaged over a second at least. */
   perSecond(nowMs: number): { readonly answered: number; readonly units: number } {
     const recent = this.since(nowMs - RECENT_MS / 4, nowMs);
-    const firstMs = this.slots.find(({ atMs }) => atMs >= nowMs - RECENT_MS / 4)?.atMs ?? nowMs;
-    const seconds = Math.max(1000, nowMs - firstMs) / 1000;
+    const first = this.quarters.find(({ fromMs }) => fromMs >= nowMs - RECENT_MS / 4);
+    const seconds = Math.max(1000, nowMs - (first?.fromMs ?? nowMs)) / 1000;
     return { answered: recent.answeredUnits / seconds, units: recent.units / seconds };
   }
 }

@@ -4,7 +4,8 @@ import { type Load, type Outcome, type Rate, type Ticket } from './rate.js';
 /** Lets requests pass in the order of their arrival, as fast as the rate allows. */
 export class RequestGate {
   private queue: Promise<unknown> = Promise.resolve();
-  private released: (() => void) | undefined;
+  /** Wakes the request that waits until another one ends. */
+  private wake: (() => void) | undefined;
 
   constructor(
     private readonly rate: Rate,
@@ -14,7 +15,7 @@ export class RequestGate {
   /**
    * Rejects with the reason of `signal`, also while other requests are ahead.
    * @param mayAsk checked before each step; false ends the wait
-   * @returns the ticket to pass to `leave`; undefined where the request may no longer be sent
+   * @returns the ticket to pass to `leave`; undefined if the request may no longer be sent
    */
   enter(load: Load, mayAsk: () => boolean, signal: AbortSignal): Promise<Ticket | undefined> {
     const turn = this.queue.then(() => this.admit(load, mayAsk, signal));
@@ -26,6 +27,7 @@ export class RequestGate {
       signal.addEventListener('abort', abort, { once: true });
       turn
         .then((ticket) => {
+          // Admitted too late: the caller has gone.
           if (signal.aborted && ticket) this.leave(ticket, undefined);
           resolve(ticket);
         }, reject)
@@ -37,7 +39,7 @@ export class RequestGate {
 
   leave(ticket: Ticket, outcome: Outcome | undefined): void {
     this.rate.end(ticket, outcome, this.time.nowMs());
-    this.released?.();
+    this.wake?.();
   }
 
   private async admit(
@@ -52,18 +54,18 @@ export class RequestGate {
       const waitMs = rate.waitMs(load, time.nowMs());
       if (waitMs === 0) return rate.start(load, time.nowMs());
       if (waitMs < Infinity) await time.sleep(waitMs, signal);
-      else await this.release(signal);
+      else await this.untilOneEnds(signal);
     }
   }
 
-  private release(signal: AbortSignal): Promise<void> {
+  private untilOneEnds(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         signal.removeEventListener('abort', done);
-        this.released = undefined;
+        this.wake = undefined;
         resolve();
       };
-      this.released = done;
+      this.wake = done;
       signal.addEventListener('abort', done, { once: true });
     });
   }

@@ -8,8 +8,8 @@ import { type PoolTime } from './pool-time.js';
 import { type RpcObserver } from './rpc-observer.js';
 
 /**
- * Invalid answers in a row after which an endpoint is left out. Two questions find as many, so that a node in the middle
- * of a reorganisation is not left out.
+ * Invalid answers in a row after which an endpoint is left out: about as many as two questions find, so that one
+ * question in the middle of a reorganisation is not enough.
  */
 const MOST_INVALID = 8;
 /** An endpoint that is left out is tried again after this time. */
@@ -36,7 +36,7 @@ export class AnswerValidity {
   ) {}
 
   /** @throws EndpointLeftOutError if the endpoint is left out of questions of this kind, and another one is not */
-  require({ name }: JudgedEndpoint, method: string): void {
+  requireNotLeftOut({ name }: JudgedEndpoint, method: string): void {
     const reason = this.reason(name, method);
     if (reason === undefined) return;
     const { nowMs } = this;
@@ -47,8 +47,8 @@ export class AnswerValidity {
     if (hasOther) throw new EndpointLeftOutError(method, reason);
   }
 
-  valid({ name }: JudgedEndpoint, method: string): void {
-    // An answer that was asked for before says nothing.
+  noteValid({ name }: JudgedEndpoint, method: string): void {
+    // While the endpoint is left out, an answer says nothing: it may have been asked for before.
     if (this.reason(name, method) !== undefined) return;
     const key = keyOf(name, method);
     const wasLeftOut = (this.invalid.get(key)?.inARow ?? 0) >= MOST_INVALID;
@@ -58,16 +58,17 @@ export class AnswerValidity {
     this.context.observer.warning({ endpoint: name, code: 'RPC_ENDPOINT_BACK', message });
   }
 
-  notValid({ name }: JudgedEndpoint, method: string, error: RpcError): void {
+  noteInvalid({ name }: JudgedEndpoint, method: string, error: RpcError): void {
     const key = keyOf(name, method);
     const found = this.invalid.get(key);
-    // One answer may end a request and its question.
+    // Counted already: one answer may fail a request and then its question.
     if (found?.error === error) return;
     const inARow = (found?.inARow ?? 0) + 1;
     if (inARow >= MOST_INVALID) this.leaveOut(name, method, error);
     else this.invalid.set(key, { inARow, error, untilMs: 0 });
   }
 
+  /** Leaves the endpoint out at once, or for longer. */
   leaveOut(endpoint: string, method: string, error: RpcError): void {
     const isNew = this.reason(endpoint, method) === undefined;
     const untilMs = this.nowMs + LEFT_OUT_MS;

@@ -1,3 +1,4 @@
+/** What a batch of calls brings (`matchAnswers`, `BatchResults`), and how large it may be (`BatchSize`). */
 import { classifyRpcError } from '../errors/classify-rpc-error.js';
 import {
   BatchTooLargeError,
@@ -17,8 +18,8 @@ import { isRecord } from '../shape/hex.js';
 /**
  * Matches the answers of a batch to its calls by their ids; nodes may answer in any order.
  * @returns one result for each call, in the order of the calls
- * @throws the error of the whole batch where the node answered with one; MalformedAnswerError where an answer is
- * missing, occurs twice, was not asked for, or has neither result nor error
+ * @throws the error of the whole batch if the node answered with one; MalformedAnswerError if an answer is missing,
+ * occurs twice, was not asked for, or has neither result nor error
  */
 export function matchAnswers(
   calls: readonly WireCall[],
@@ -108,6 +109,10 @@ function indexOf(id: unknown, firstId: number): number | undefined {
   return number - firstId;
 }
 
+/**
+ * The results of a batch, kept while the calls that failed are sent again. A call is named by its place: its index in
+ * `calls`.
+ */
 export class BatchResults {
   private readonly results: (RpcResult | undefined)[];
   private bytes = 0;
@@ -147,8 +152,9 @@ export class BatchResults {
     // The caller asks for a smaller range, so the other calls are not retried before.
     if (isTooLarge) return { failed: undefined, again: [] };
     const [failed] = failures.values();
-    const first = failures.has(0) || failures.has(1);
-    const again = places.filter((place) => failures.has(place) || (first && place < 2));
+    // The first two calls count only together.
+    const ofFirstTwo = failures.has(0) || failures.has(1);
+    const again = places.filter((place) => failures.has(place) || (ofFirstTwo && place < 2));
     return { failed, again };
   }
 }
@@ -157,7 +163,7 @@ export class BatchResults {
 const FIRST_LIMIT = 1000;
 /** Most calls in the first request, because a provider with a small budget refuses a large batch as a whole. */
 const FIRST_RISK = 25;
-/** Limits of nodes in the field, tried one after the other where a node does not name its own limit. */
+/** Limits of nodes in the field, tried one after the other if a node does not name its own limit. */
 const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
 /** A rate limit on fewer calls than twice this number says nothing about the size of the batch. */
 const SMALLEST_AFTER_REFUSAL = 10;
@@ -211,7 +217,7 @@ export class BatchSize {
     if (sent * 2 >= this.risked) this.risked = Math.min(FIRST_LIMIT, this.risked * 2);
   }
 
-  /** @throws RpcRefusedError where not even two calls are accepted together */
+  /** @throws RpcRefusedError if not even two calls are accepted together */
   lower(error: BatchTooLargeError, sent: number): void {
     if (this.limit < sent) return;
     const named = error.limit !== undefined && error.limit < sent ? error.limit : undefined;

@@ -1,3 +1,4 @@
+/** Whether an endpoint may be asked (`EndpointHealth`), how fast it is (`Delivery`), and which one to ask (`fastest`). */
 import { LogsWithheldError, NodeBehindError, type RpcError } from '../errors/rpc.errors.js';
 
 export interface BackoffOptions {
@@ -17,6 +18,7 @@ const LONGEST_BEHIND_MS = 2_000;
 export class EndpointHealth {
   private failures = 0;
   private asideUntilMs = 0;
+  /** See `isHeld`. */
   private held = false;
   lastFailure: RpcError | undefined;
 
@@ -31,16 +33,15 @@ export class EndpointHealth {
   }
 
   /**
-   * Whether the endpoint is set aside for the content of its answers, which another answer does not change: it left out
-   * logs, or is behind.
+   * Whether the endpoint is set aside for what it answered: it left out logs, or is behind. Another answer does not end
+   * this.
    */
   isHeld(nowMs: number): boolean {
     return this.held && this.waitMs(nowMs) > 0;
   }
 
   /**
-   * Whether the endpoint is set aside because it left out logs. It answers, and is asked where no other endpoint can
-   * be.
+   * Whether the endpoint is set aside because it left out logs. It answers, and is asked if no other endpoint can be.
    */
   isDistrusted(nowMs: number): boolean {
     return this.isHeld(nowMs) && this.lastFailure instanceof LogsWithheldError;
@@ -119,7 +120,7 @@ interface Candidate {
 }
 
 /**
- * @returns the endpoint to ask, among those with a free slot where there are any: the first idle one that is about as
+ * @returns the endpoint to ask, among those with a free slot if there are any: the first idle one that is about as
  * fast as the best, else the fastest
  */
 export function fastest<T extends Candidate>(all: readonly T[], nowMs: number): T | undefined {

@@ -1,3 +1,4 @@
+/** The entries of RPC_URLS, and the providers that their names tell: one for each domain. */
 import { PermanentError } from '#libs/domain';
 import { secretsOf } from '../errors/redact.js';
 import { type Budget } from './rate.js';
@@ -81,7 +82,7 @@ export function providerOf(endpoint: string): string {
   return endpoint.replace(/#\d+$/, '');
 }
 
-/** How long another provider is waited for where one provider is enough during an outage of the other. */
+/** How long another provider is waited for if one provider is enough during an outage of the other. */
 export const OUTAGE_PATIENCE_MS = 1_000;
 
 export function countProviders(endpoints: readonly string[]): number {
@@ -89,7 +90,7 @@ export function countProviders(endpoints: readonly string[]): number {
 }
 
 /**
- * The endpoints of this endpoint's provider, itself included. They are avoided where another provider has to answer.
+ * The endpoints of this endpoint's provider, itself included. They are avoided if another provider has to answer.
  */
 export function ownProvider(endpoint: string, endpoints: readonly string[]): string[] {
   const provider = providerOf(endpoint);

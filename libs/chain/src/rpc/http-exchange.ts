@@ -25,7 +25,7 @@ import {
   RpcError,
 } from '../errors/rpc.errors.js';
 
-/** Sends a body to a URL. Below it is the network, above it everything that an answer may be wrong about. */
+/** Sends a body to a URL: over the network, or to a simulated node, for which the rest of this file is the same. */
 export type PostBody = (
   url: string,
   request: {
@@ -105,8 +105,8 @@ export class HttpExchange {
   }
 
   /**
-   * @returns the parsed body; with a status other than 2xx only where the body is a JSON-RPC error, or a list of answers
-   * @throws RpcError of the class that fits the failure, or the reason of `signal` where it was aborted
+   * @returns the parsed body; with a status other than 2xx only if the body is a JSON-RPC error, or a list of answers
+   * @throws RpcError of the class that fits the failure, or the reason of `signal` if it was aborted
    */
   async send(calls: readonly WireCall[], signal: AbortSignal | undefined): Promise<HttpAnswer> {
     signal?.throwIfAborted();
@@ -196,7 +196,7 @@ export class HttpExchange {
   }
 }
 
-/** The body where it is a JSON-RPC error or a list of answers, which may come with any status; undefined for others. */
+/** The body if it is a JSON-RPC error or a list of answers, which may come with any status; undefined for others. */
 function rpcAnswerIn(text: string): unknown {
   try {
     const body: unknown = JSON.parse(text);

@@ -1,10 +1,11 @@
 /**
- * A question to the pool, and the only place that asks again. A question is what is asked, which may be several
- * requests whose answers it judges by throwing, the endpoints that it may ask, and how long it has patience.
+ * A question to the pool, and the only place that asks again. A question is a function that sends requests, each of one
+ * or more calls, to one endpoint, and throws an RpcError if it cannot use the answers.
  *
- * It goes to the endpoint that delivers fastest. There each request is sent again by itself, with the calls that were not
- * answered; when the endpoint fails, the whole question goes to the next one. `reactions.ts` says what each kind of
- * failure leads to. Without patience nothing is waited for; with infinite patience only the signal ends the question.
+ * Two loops ask again. `answer` asks one endpoint after the other, the fastest first, the whole question. Within it,
+ * `collect` sends the calls that failed to the same endpoint. `reactions.ts` says for each kind of failure which loop
+ * goes on. Both may wait until patience is over, which begins at the first failure. Without patience nothing is waited
+ * for; with infinite patience only the signal ends the question.
  */
 import { growsWithRange } from '../errors/classify-rpc-error.js';
 import {
@@ -75,17 +76,18 @@ const LONGEST_REASK_MS = 2_000;
 
 export class Question {
   private readonly failures = new Map<RpcEndpoint, RpcError>();
-  /** Endpoints whose answer a wait does not change. */
+  /** Endpoints that this question does not ask again, because a wait does not change their answer. */
   private readonly done = new Set<RpcEndpoint>();
-  /** Failures upon which the question moved on to another endpoint. */
+  /** Failures that were dealt with when they made the question leave an endpoint. */
   private readonly moved = new WeakSet<RpcError>();
   /** Failures that the size may explain, by endpoint and first call. */
   private readonly sizeFailures = new Map<string, number>();
   private readonly reasked = new Map<RpcEndpoint, number>();
-  private hasMoved = false;
-  /** Time of the first failure. An answer resets it, as long as the question stays with one endpoint. */
+  /** Whether the whole question has failed at an endpoint. */
+  private hasFailed = false;
+  /** Time of the first failure. An answered request resets it, unless the whole question has failed at an endpoint. */
   private firstFailureMs: number | undefined;
-  private isOver = false;
+  private isPatienceOver = false;
   /**
    * The only endpoint that may be asked while it is set aside: once more when patience is over, or if only distrusted
    * endpoints are left.
@@ -114,11 +116,11 @@ export class Question {
         await verify(endpoint, session);
         const batch = async (calls: readonly RpcCall[]): Promise<BatchAnswer> => {
           begun.method ??= calls[0]?.method ?? '';
-          if (!regardless) validity.require(endpoint, begun.method);
+          if (!regardless) validity.requireNotLeftOut(endpoint, begun.method);
           return session.batch(calls);
         };
         const answer = await ask({ endpoint: endpoint.name, batch });
-        if (begun.method !== undefined) validity.valid(endpoint, begun.method);
+        if (begun.method !== undefined) validity.noteValid(endpoint, begun.method);
         return answer;
       } catch (error) {
         if (error instanceof ChainMismatchError) this.excludes(endpoint, error);
@@ -155,18 +157,20 @@ export class Question {
   private next(): RpcEndpoint {
     const { endpoints } = this.options;
     const left = endpoints.filter((endpoint) => !this.done.has(endpoint));
-    if (this.isOver) {
+    if (this.isPatienceOver) {
+      // Each endpoint that has not failed yet is asked once, even if it is set aside, unless none was asked so far.
       const untried = left.find((one) => !this.failures.has(one) && !one.health.isHeld(this.nowMs));
       if (!untried || this.failures.size === 0) throw this.allFailed();
       this.allowedWhileAside = untried;
       return untried;
     }
     const ready = left.filter((endpoint) => this.isReady(endpoint));
-    const chosen = fastest(ready, this.nowMs) ?? this.distrusted(left) ?? this.firstBack(left);
+    const chosen = fastest(ready, this.nowMs) ?? this.allowDistrusted(left) ?? this.firstBack(left);
     if (!chosen) throw this.allFailed();
     return chosen;
   }
 
+  /** @see RpcSession.batch */
   private async batch(endpoint: RpcEndpoint, calls: readonly RpcCall[]): Promise<BatchAnswer> {
     const results = new BatchResults(calls);
     const stop = new AbortController();
@@ -180,7 +184,7 @@ export class Question {
     }
   }
 
-  /** Requests what is missing, until nothing is. */
+  /** Requests the calls at these places, in parts if they are too many for one request, until all are answered. */
   private async collect(
     endpoint: RpcEndpoint,
     results: BatchResults,
@@ -201,10 +205,11 @@ export class Question {
         const { failed, again } = results.keep(missing, answer);
         if (!failed) {
           endpoint.batchSize.answered(calls.length);
-          // After a move the patience is not renewed, because the question could move to and fro for ever.
-          if (!this.hasMoved) this.firstFailureMs = undefined;
+          // Else the question could move to and fro between two endpoints for ever.
+          if (!this.hasFailed) this.firstFailureMs = undefined;
           return;
         }
+        // Some of the calls were answered: the count begins again.
         if (again.length < missing.length) attempt = 1;
         missing = again;
         error = failed;
@@ -234,9 +239,10 @@ export class Question {
         const error = endpoint.lastFailure;
         if (error && this.hasOther(endpoint)) throw this.movesOn(error);
         const waitMs = endpoint.backoffMs(this.nowMs);
-        if (this.reaches(waitMs)) await this.pause(endpoint, waitMs, signal);
+        if (this.hasPatienceFor(waitMs)) await this.pause(endpoint, waitMs, signal);
         else if (this.failures.size === 0 || endpoint.health.isHeld(this.nowMs))
           throw this.allFailed();
+        // Patience is over: one last request, although the endpoint is set aside.
         else this.allowedWhileAside = endpoint;
       }
       const answer = await endpoint.request(calls, () => this.isReady(endpoint), signal);
@@ -256,18 +262,18 @@ export class Question {
     this.note(endpoint, error);
     if (isInvalidAnswer(error)) {
       const method = calls[0]?.method ?? '';
-      validity.notValid(endpoint, method, error);
-      if (!regardless) validity.require(endpoint, method);
+      validity.noteInvalid(endpoint, method, error);
+      if (!regardless) validity.requireNotLeftOut(endpoint, method);
     }
     if (!resends(reaction, attempt)) throw error;
     const isBroken = reaction.isBroken && calls.length > 1;
-    const asksForBatches = isBroken && endpoint.batchBroke();
-    const asksForSize = this.mayBeSize(endpoint, failure);
-    if (asksForBatches || asksForSize) {
+    const probesBatches = isBroken && endpoint.batchBroke();
+    const probesSize = this.isSizeProbeDue(endpoint, failure);
+    if (probesBatches || probesSize) {
       const upTo = isBroken ? 'batches' : 'single calls';
       const answers = await endpoint.probe(upTo, signal);
       if (answers !== 'nothing' && answers !== upTo) throw this.refusesBatches(endpoint, calls);
-      if (answers === upTo && asksForSize) {
+      if (answers === upTo && probesSize) {
         this.done.add(endpoint);
         throw new SizeRefusedError(error);
       }
@@ -279,7 +285,7 @@ export class Question {
       endpoint.health.failed(error, this.nowMs);
       throw this.movesOn(error);
     }
-    if (!this.reaches(waitMs)) throw error;
+    if (!this.hasPatienceFor(waitMs)) throw error;
     await this.pause(endpoint, waitMs, signal);
   }
 
@@ -293,10 +299,10 @@ export class Question {
     method: string,
   ): Promise<void> {
     const { endpoints, signal, validity } = this.options;
-    if (isInvalidAnswer(error)) validity.notValid(endpoint, method, error);
+    if (isInvalidAnswer(error)) validity.noteInvalid(endpoint, method, error);
     this.note(endpoint, error);
-    this.hasMoved = true;
-    if (this.isOver || this.moved.has(error) || this.done.has(endpoint)) return;
+    this.hasFailed = true;
+    if (this.isPatienceOver || this.moved.has(error) || this.done.has(endpoint)) return;
     const { reask, setsAside } = reactionTo(error);
     if (setsAside === 'always' || (setsAside === 'if there is another' && endpoints.length > 1)) {
       endpoint.health.failed(error, this.nowMs);
@@ -306,7 +312,7 @@ export class Question {
     if (!reask || times > MOST_REASKED) this.done.add(endpoint);
     else if (!this.hasOther(endpoint)) {
       const waitMs = Math.min(LONGEST_REASK_MS, this.backoffMs(times));
-      if (this.reaches(waitMs)) await this.pause(endpoint, waitMs, signal);
+      if (this.hasPatienceFor(waitMs)) await this.pause(endpoint, waitMs, signal);
     }
   }
 
@@ -317,7 +323,7 @@ export class Question {
     const refused = new RpcRefusedError(TAKES_NO_BATCHES, { endpoint: endpoint.name });
     this.note(endpoint, refused);
     validity.leaveOut(endpoint.name, method, refused);
-    if (!regardless) validity.require(endpoint, method);
+    if (!regardless) validity.requireNotLeftOut(endpoint, method);
     return refused;
   }
 
@@ -333,10 +339,10 @@ export class Question {
   }
 
   /**
-   * Whether the size of the range may be the cause, whatever the failure says: the same range failed repeatedly. It is,
-   * if the endpoint answers a request without a range.
+   * Counts failures that the size of the range may explain, whatever they say. Returns whether this range has failed so
+   * often that a probe is due: the size is the cause if the endpoint answers a request without a range.
    */
-  private mayBeSize(endpoint: RpcEndpoint, { error, calls }: RequestFailure): boolean {
+  private isSizeProbeDue(endpoint: RpcEndpoint, { error, calls }: RequestFailure): boolean {
     const isLimit = error instanceof RateLimitedError;
     if (!(error.sizeMayExplain || isLimit) || !growsWithRange(calls[0]?.method ?? '')) return false;
     const key = `${endpoint.name} ${JSON.stringify(calls[0])}`;
@@ -356,12 +362,12 @@ export class Question {
     return this.backoffMs(attempt) / (isLuck ? LUCK_DIVISOR : 1);
   }
 
-  /** Whether patience allows the wait; if it does not, patience is over. */
-  private reaches(waitMs: number): boolean {
+  /** Whether patience is long enough for a wait. If it is not, patience is over from now on. */
+  private hasPatienceFor(waitMs: number): boolean {
     this.firstFailureMs ??= this.nowMs;
     const leftMs = this.options.patienceMs - (this.nowMs - this.firstFailureMs);
-    this.isOver ||= leftMs <= 0 || waitMs > leftMs;
-    return !this.isOver;
+    this.isPatienceOver ||= leftMs <= 0 || waitMs > leftMs;
+    return !this.isPatienceOver;
   }
 
   private async pause(endpoint: RpcEndpoint, waitMs: number, signal: AbortSignal): Promise<void> {
@@ -386,14 +392,15 @@ export class Question {
   }
 
   /**
-   * An endpoint that left out logs is better than none, because its answers are checked against another source in any
-   * case.
+   * Allows an endpoint that left out logs: it is better than none, because its answers are checked against another
+   * source in any case.
    */
-  private distrusted(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
+  private allowDistrusted(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
     this.allowedWhileAside = endpoints.find(({ health }) => health.isDistrusted(this.nowMs));
     return this.allowedWhileAside;
   }
 
+  /** The endpoint that is set aside for the shortest time. */
   private firstBack(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
     const aside = (endpoint: RpcEndpoint): number => endpoint.backoffMs(this.nowMs);
     return [...endpoints].sort((a, b) => aside(a) - aside(b))[0];

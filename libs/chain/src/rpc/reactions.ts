@@ -21,7 +21,7 @@ export interface Reaction {
   readonly leaves: boolean;
   /** The endpoint is asked the whole question again, a few times. */
   readonly reask: boolean;
-  /** The request broke, or was not answered. */
+  /** The endpoint was reached and gave no whole answer, which some endpoints do with every batch. */
   readonly isBroken: boolean;
   /** When a failed question sets the endpoint aside. */
   readonly setsAside: 'always' | 'if there is another' | 'never';
@@ -44,6 +44,7 @@ interface Row {
 
 /** The first row that fits counts. An error without a row is an answer that a retry does not change. */
 const ROWS: readonly Row[] = [
+  // It is a TransportError too, and no request was sent.
   { is: (error) => error instanceof EndpointLeftOutError, reaction: REFUSED },
   {
     is: (error) => error instanceof RpcTimeoutError,

@@ -1,6 +1,6 @@
 /**
- * One endpoint. It sends single requests, at a rate that the endpoint accepts, and knows how well it answers. The question
- * (`question.ts`) decides what is asked again.
+ * One endpoint. Sends each request once, at a rate that the endpoint accepts (`Rate`), and knows whether it may be
+ * asked (`EndpointHealth`) and how fast it is (`Delivery`). The question (`question.ts`) decides what is sent again.
  */
 import { inChildSpan, type OpenSpan } from '#libs/platform';
 import {
@@ -63,15 +63,20 @@ export class RpcEndpoint {
   isVerified = false;
   /** Until when the endpoint is excluded because it named another chain. */
   private excludedUntilMs = 0;
+  /** Number of questions that this endpoint is asked now. */
   questions = 0;
   private readonly exchange: HttpExchange;
   private readonly rate: Rate;
   private readonly gate: RequestGate;
+  /** Number of requests that wait to be sent again. */
   private resting = 0;
+  /** Failures in a row, of any requests. */
   private inARow = 0;
   /** Batches in a row that broke or were not answered. */
   private brokenBatches = 0;
+  /** Whether the last probe found that the endpoint answers single calls only. */
   private refusesBatches = false;
+  /** Why the newest request failed; undefined if it did not. */
   private fault: RpcError | undefined;
   /** The newest rate-limit error, of a request or of a call in one. */
   private refusal: RpcError | undefined;
@@ -155,7 +160,7 @@ export class RpcEndpoint {
     }
   }
 
-  /** A request that waits to be sent again leaves its place to others. */
+  /** Waits before a request is sent again. Meanwhile another request may take its place (`parallelism`). */
   async whileResting(wait: () => Promise<void>): Promise<void> {
     this.resting++;
     try {
@@ -165,13 +170,13 @@ export class RpcEndpoint {
     }
   }
 
-  /** Counts a batch that broke. @returns whether it is time to ask what the endpoint answers */
+  /** Counts a batch that broke. @returns whether a probe is due */
   batchBroke(): boolean {
     this.brokenBatches++;
     return this.refusesBatches || this.brokenBatches % BROKEN_BATCHES === 0;
   }
 
-  /** What the endpoint answers now: nothing, single calls without a range, or also the smallest batch of them. */
+  /** Asks what the endpoint answers now: nothing, single calls without a range, or also the smallest batch of them. */
   async probe(
     upTo: 'single calls' | 'batches',
     signal: AbortSignal,

@@ -13,9 +13,9 @@ export interface RpcObserver {
 }
 
 interface Failure {
-  /** Why the request failed, without secrets; absent where it succeeded. */
+  /** Why the request failed, without secrets; absent if it succeeded. */
   readonly reason?: string;
-  /** Absent where no answer came. */
+  /** Absent if no answer came. */
   readonly httpStatus?: number;
 }
 
@@ -111,14 +111,14 @@ export function callOutcomes(
   }));
 }
 
-/** The error of the first call that failed; undefined where none did. */
+/** The error of the first call that failed; undefined if none did. */
 export function failureOf(results: readonly RpcResult[]): LowmarkError | undefined {
   return results.find((result) => !result.ok)?.error;
 }
 
 /**
  * The details of a failure besides its outcome.
- * @param status of the answer; where it is undefined, the error may have one
+ * @param status of the answer; if it is undefined, the error may have one
  */
 export function reasonOf(failure: unknown, status: number | undefined): Failure {
   if (!(failure instanceof LowmarkError)) return {};

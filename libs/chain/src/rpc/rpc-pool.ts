@@ -1,6 +1,12 @@
 /**
  * All endpoints of the chain. A question (`question.ts`) goes to the endpoint that delivers fastest, the first in the list
  * among equals, and if that one fails to the next. The chain id of every endpoint is checked before anything else.
+ *
+ * An endpoint is not asked while it is
+ * - set aside: it failed, left out logs or is behind (endpoint-health.ts), or refuses most requests (rate.ts);
+ * - left out, of questions that begin with one method: its answers to them are not valid (answer-validity.ts);
+ * - excluded: it named another chain (rpc-endpoint.ts);
+ * - done, for one question: a wait does not change its answer (question.ts).
  */
 import {
   ChainMismatchError,
@@ -68,7 +74,7 @@ export class RpcPool {
   private expectedChainId: number | undefined;
   private readonly stopping = new AbortController();
 
-  /** @throws PermanentError where a URL or its budget is not usable; names its place in the list, never its text */
+  /** @throws PermanentError if a URL or its budget is not usable; names its place in the list, never its text */
   constructor(private readonly options: RpcPoolOptions) {
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
     this.context = {
@@ -89,7 +95,7 @@ export class RpcPool {
     return this.all.map(({ name }) => name);
   }
 
-  /** The budget of each endpoint by RPC_URLS, in the same order; undefined where RPC_URLS sets none. */
+  /** The budget of each endpoint by RPC_URLS, in the same order; undefined if RPC_URLS sets none. */
   get budgets(): readonly (Budget | undefined)[] {
     return this.all.map(({ budget }) => budget);
   }
@@ -107,7 +113,7 @@ export class RpcPool {
   /**
    * Asks every endpoint for its chain id. An endpoint that cannot answer now is asked again before its first use, and
    * is excluded for a time if it serves another chain. A silent endpoint delays the others by some seconds only.
-   * @throws ChainMismatchError naming the endpoint; AllEndpointsFailedError where none answers
+   * @throws ChainMismatchError naming the endpoint; AllEndpointsFailedError if none answers
    */
   async verifyChainId(expected: number, signal?: AbortSignal): Promise<void> {
     this.expectedChainId = expected;
@@ -193,7 +199,7 @@ export class RpcPool {
       validity: this.validity,
       verify: async (endpoint, session) => {
         if (endpoint.isVerified || this.expectedChainId === undefined) return;
-        if (!regardless) this.validity.require(endpoint, CHAIN_ID);
+        if (!regardless) this.validity.requireNotLeftOut(endpoint, CHAIN_ID);
         await this.verify(endpoint, this.expectedChainId, session);
       },
     });
@@ -225,7 +231,7 @@ export class RpcPool {
       const actual = await ask();
       if (actual !== expected) throw new ChainMismatchError(endpoint.name, expected, actual);
     }
-    this.validity.valid(endpoint, CHAIN_ID);
+    this.validity.noteValid(endpoint, CHAIN_ID);
     endpoint.isVerified = true;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the ranges that the index lacks, and asks who vouches for them (docs/decisions/0003). What stays in doubt is
- * never written.
+ * Reads the ranges that the index lacks, and asks the witnesses what they know of them (docs/decisions/0003). What they
+ * contradict is never written. What none of them vouches for yet may be (contract-total.ts).
  */
 import {
   AllEndpointsFailedError,

@@ -1,7 +1,7 @@
 /**
- * The errors between us and a node. The class decides what follows: the pool asks another endpoint, the caller narrows
- * the range, or the process stops. No message contains a URL or a credential: endpoints are named by host and place in
- * the list.
+ * The errors between us and a node. The class decides what follows: the question asks again or elsewhere
+ * (rpc/reactions.ts), the caller narrows the range, or the process stops. No message contains a URL or a credential:
+ * endpoints are named by host and place in the list.
  */
 import { PermanentError, RetryableError } from '#libs/domain';
 
@@ -231,7 +231,7 @@ export class AllEndpointsFailedError extends RetryableError {
   }
 }
 
-/** The failure, of any endpoint, that a smaller range may cure; undefined where there is none. */
+/** The failure, of any endpoint, that a smaller range may cure; undefined if there is none. */
 export function sizeFailureIn(error: unknown): RpcError | undefined {
   if (error instanceof RangeTooLargeError) return error;
   return error instanceof AllEndpointsFailedError
@@ -290,7 +290,7 @@ export class EndpointsDisagreeError extends RetryableError {
 }
 
 /**
- * Whether the endpoints gave no answer at all. False where an answer could not be true, or a block or its state was
+ * Whether the endpoints gave no answer at all. False if an answer could not be true, or a block or its state was
  * missing.
  */
 export function isOutage(error: unknown): error is AllEndpointsFailedError {
@@ -312,7 +312,7 @@ export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Undefined where the endpoints do not answer this question, for any reason. */
+/** Undefined if the endpoints do not answer this question, for any reason. */
 export async function unlessRpcFails<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -322,7 +322,7 @@ export async function unlessRpcFails<T>(asked: Promise<T>): Promise<T | undefine
   }
 }
 
-/** Undefined where the endpoints gave no answer at all (`isOutage`). */
+/** Undefined if the endpoints gave no answer at all (`isOutage`). */
 export async function unlessOutage<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -1,4 +1,4 @@
-/** Whether an endpoint may be asked (`EndpointHealth`), how fast it is (`Delivery`), and which one to ask (`fastest`). */
+/** Whether an endpoint may be asked (`EndpointHealth`), how fast it is (`Delivery`), and which is asked (`fastest`). */
 import { LogsWithheldError, NodeBehindError, type RpcError } from '../errors/rpc.errors.js';
 
 export interface BackoffOptions {

@@ -25,7 +25,7 @@ export interface IndexState extends InitialIndexState {
   /** Fencing token of the newest leader; writes with an older one are refused. */
   readonly fence: bigint;
   readonly finalised: BlockRef | undefined;
-  /** The newest block at which the sum of balances agreed with the contract. */
+  /** The newest block up to which the events are verified (docs/decisions/0003). */
   readonly verifiedNumber: bigint | undefined;
   /** The sum of all balances at the head, in the token's smallest unit. */
   readonly total: bigint;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeAbiParameters, encodeEventTopics, parseAbiItem, type AbiEvent } from 'viem';
+import { loadStakeEvents } from '#libs/chain';
 import { type Effect, EffectDecoder, type Hex, type RawLog } from './effect-decoder.js';
 import { parseStakeRules, readStakeRules } from './stake-rules.js';
 
@@ -158,5 +159,34 @@ describe('a file', () => {
     expect(() => decoder.decode({ ...logOf(event, args), ...more })).toThrow(
       'A log in block 7 is not laid out as --events says',
     );
+  });
+});
+
+describe('the presets of the service', () => {
+  const asPreset = (name: string): string => name.replace('<pid>', '3');
+  const refusalOf = async (read: () => unknown): Promise<string> => {
+    try {
+      await read();
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  /** The names that a refusal lists. */
+  const listed = (message: string): string[] =>
+    (/preset \(([^)]*)\)/.exec(message)?.[1] ?? '').split(', ').sort();
+
+  it('have the same names, events and effects here', async () => {
+    const names = listed(await refusalOf(() => loadStakeEvents('none')));
+    expect(names.length).toBeGreaterThan(5);
+    expect(listed(await refusalOf(() => readStakeRules('none')))).toEqual(names);
+    for (const name of names.map(asPreset)) {
+      const effects = (await loadStakeEvents(name)).map(({ topic0, effect }) => [topic0, effect]);
+      const own = readStakeRules(name).map((rule) => [
+        ...new EffectDecoder([rule]).topics,
+        rule.effect,
+      ]);
+      expect({ name, effects: own }).toEqual({ name, effects });
+    }
   });
 });

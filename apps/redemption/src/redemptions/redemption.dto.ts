@@ -3,8 +3,12 @@ import {
   decimalToNumber,
   isFinal,
   payableUntilSeconds,
+  PUBLIC_STATUSES,
+  type PublicStatus,
   publicStatus,
   type Redemption,
+  REDEMPTION_STATES,
+  type RedemptionState,
   tokensToNumber,
 } from '#libs/domain';
 import { ADDRESS, COUNT, DIGITS, HEX, NUMBER, PARTNER_NAME, TIME, UUID } from '../http/schema.js';
@@ -41,11 +45,6 @@ export class VoucherBody {
   readonly calldata!: string;
 }
 
-const STATUSES = ['initial', 'pending', 'claimed', 'reverted', 'failed'];
-const STAGES = [
-  ...['created', 'deducting', 'deducted', 'authorised', 'reverting'],
-  ...['claimed', 'reverted', 'failed', 'attention'],
-];
 const TIME_OR_NULL = { ...TIME, nullable: true } as const;
 
 /** Amounts in whole units are numbers, rounded once. */
@@ -75,11 +74,11 @@ export class RedemptionBody {
   @ApiProperty({ ...NUMBER, description: 'US dollars for one token; frozen with the rest.' })
   readonly priceUsd!: number;
 
-  @ApiProperty({ enum: STATUSES })
-  readonly status!: string;
+  @ApiProperty({ enum: PUBLIC_STATUSES })
+  readonly status!: PublicStatus;
 
-  @ApiProperty({ enum: STAGES })
-  readonly stage!: string;
+  @ApiProperty({ enum: REDEMPTION_STATES })
+  readonly stage!: RedemptionState;
 
   @ApiProperty({
     type: 'string',

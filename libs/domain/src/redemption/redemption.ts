@@ -32,7 +32,8 @@ export const REDEMPTION_STATES = [
 export type RedemptionState = (typeof REDEMPTION_STATES)[number];
 
 /** The state of a redemption as users and partners see it. */
-export type PublicStatus = 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
+export const PUBLIC_STATUSES = ['initial', 'pending', 'claimed', 'reverted', 'failed'] as const;
+export type PublicStatus = (typeof PUBLIC_STATUSES)[number];
 
 const PUBLIC: Readonly<Record<RedemptionState, PublicStatus>> = {
   created: 'initial',

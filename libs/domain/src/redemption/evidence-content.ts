@@ -4,7 +4,7 @@
  */
 import { type Address } from '../chain/address.js';
 import { canonicalJson } from '../signing/canonical-json.js';
-import { type Redemption } from './redemption.js';
+import { type Redemption, type RedemptionState } from './redemption.js';
 
 /** The vault and the chain of a payout plan, frozen with its terms. */
 export interface PayoutPlace {
@@ -14,12 +14,25 @@ export interface PayoutPlace {
   readonly fromBlock: bigint;
 }
 
-/** States that lead to a payout. The service itself must have written a row in such a state. */
-const LEADS_TO_PAYOUT = ['created', 'deducting', 'deducted'] as const;
+/**
+ * Whether a payout may still be planned from a state. The service itself must have written a row in such a state. From
+ * `authorised` on the plan is what the MAC covers.
+ */
+const LEADS_TO_PLAN: Readonly<Record<RedemptionState, boolean>> = {
+  created: true,
+  deducting: true,
+  deducted: true,
+  authorised: false,
+  reverting: false,
+  claimed: false,
+  reverted: false,
+  failed: false,
+  attention: false,
+};
 
 /** Whether a row in this state must not continue without a valid MAC. */
 export function needsEvidence({ state }: Redemption): boolean {
-  return LEADS_TO_PAYOUT.some((one) => one === state);
+  return LEADS_TO_PLAN[state];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { isFinal, publicStatus } from './redemption.js';
 import { type RedemptionEventType } from './redemption-event.js';
@@ -76,6 +77,18 @@ describe('every state x event cell', () => {
     const cell = cellOf(state, type);
     expect(typeof cell === 'string' ? [] : cell.to).toContain(next.state);
   });
+});
+
+describe('the documents', () => {
+  it.each(['redemption.md', 'wire/redemption.md', 'operating/first-day.md'])(
+    '%s says what each state is',
+    (name) => {
+      const page = readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8');
+      const items = page.match(/^(?:- `\w+`:|\| `.*?\|)/gm)?.join(' ') ?? '';
+      const told = REDEMPTION_STATES.filter((state) => items.includes(`\`${state}\``));
+      expect(told).toEqual([...REDEMPTION_STATES]);
+    },
+  );
 });
 
 describe('public status', () => {

@@ -76,7 +76,7 @@ const IS_AHEAD = `n.at > now() + interval '10 minutes'`;
 const UNTIL = `(ceil(extract(epoch FROM n.at)) + :voucherSeconds)::bigint`;
 const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
     SELECT state, count(*) FROM redemption.redemption
-    WHERE state IN ('created', 'deducting', 'deducted', 'reverting', 'attention') AND plan_amount IS NULL AND initial_at < n.at
+    WHERE state NOT IN ('claimed', 'reverted', 'failed') AND plan_amount IS NULL AND initial_at < n.at
     GROUP BY state) AS c), '{}')`;
 
 /**

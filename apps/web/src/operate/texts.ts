@@ -116,6 +116,7 @@ export const texts = {
     },
   },
   states: {
+    attention: 'attention',
     created: 'created',
     deducting: 'deducting',
     deducted: 'deducted',
@@ -124,7 +125,6 @@ export const texts = {
     claimed: 'claimed',
     reverted: 'reverted',
     failed: 'failed',
-    attention: 'attention',
   },
   wallet: {
     find: 'Wallet',

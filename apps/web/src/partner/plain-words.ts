@@ -16,6 +16,9 @@ const STATES: Readonly<Record<State, string>> = {
   failed: 'failed; no points were taken',
 };
 
+/** All states, in the order in which a page lists them. */
+export const STATE_NAMES = Object.keys(STATES) as readonly State[];
+
 const REASONS: Words = {
   'user-cancelled': 'the player cancelled',
   'operator-cancelled': 'our operator cancelled',

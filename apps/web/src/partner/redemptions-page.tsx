@@ -13,7 +13,14 @@ import { Bytes } from './bytes';
 import { CALL_COLUMNS } from './call-list';
 import { showColumn, useChoice, useTimes, useWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
-import { actorText, eventText, noConfirmationText, reasonText, stateText } from './plain-words';
+import {
+  actorText,
+  eventText,
+  noConfirmationText,
+  reasonText,
+  STATE_NAMES,
+  stateText,
+} from './plain-words';
 import { texts } from './texts';
 
 const words = texts.redemptions;
@@ -29,10 +36,6 @@ const TONES: Partial<Record<State, Tone>> = {
   failed: 'neutral',
   attention: 'warning',
 };
-const STATES: readonly State[] = [
-  ...(['created', 'deducting', 'deducted', 'authorised', 'reverting'] as const),
-  ...(['attention', 'claimed', 'reverted', 'failed'] as const),
-];
 
 const COLUMNS: readonly Column<Redemption>[] = [
   { header: words.created, cell: ({ createdAt }) => <When at={createdAt} /> },
@@ -58,7 +61,7 @@ const COLUMNS: readonly Column<Redemption>[] = [
 export function RedemptionsPage() {
   const times = useTimes();
   const wallet = useWallet();
-  const state = useChoice({ label: words.state, values: STATES, nameOf: stateText });
+  const state = useChoice({ label: words.state, values: STATE_NAMES, nameOf: stateText });
   const [shown, setShown] = useState<string>();
   const filters = {
     ...{ ...times.query, ...wallet.query },

@@ -1,14 +1,12 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { deskTexts } from '../desk-texts';
+import { texts } from '../texts';
 import { ADDRESS } from '../wallet/wallets-page';
 import { type RedemptionFilter } from './search';
 
 const words = deskTexts.redemptions.filter;
-const STATES = [
-  ...['attention', 'created', 'deducting', 'deducted', 'authorised'],
-  ...['reverting', 'claimed', 'reverted', 'failed'],
-] as const;
+const STATES = Object.entries(texts.states).map(([value, label]) => ({ value, label }));
 const TEXTS = ['id', 'wallet', 'partner'] as const;
 const TIMES = ['from', 'until'] as const;
 const EMPTY = { id: '', wallet: '', partner: '', state: '', from: '', until: '' };

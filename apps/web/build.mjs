@@ -8,5 +8,8 @@ const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
 const { status } = spawnSync(process.execPath, [tsc, '-p', import.meta.dirname], {
   stdio: 'inherit',
 });
-if (status !== 0) process.exit(status ?? 1);
+if (status !== 0) {
+  console.error('After a change of a route or of its answer: npm run openapi.');
+  process.exit(status ?? 1);
+}
 await build({ configFile: fileURLToPath(new URL('vite.config.mjs', import.meta.url)) });

@@ -13,14 +13,15 @@ import { EVENTS } from './testing/events.js';
 import { transition } from './transition.js';
 
 type Command = Extract<RedemptionEventType, `operator-${string}` | 'cancel'>;
-const COMMANDS: readonly Command[] = [
-  'operator-retry',
-  'operator-set-transaction',
-  'operator-restored',
-  'operator-not-deducted',
-  'operator-settled',
-  'cancel',
-];
+const EACH_COMMAND: Readonly<Record<Command, true>> = {
+  'operator-retry': true,
+  'operator-set-transaction': true,
+  'operator-restored': true,
+  'operator-not-deducted': true,
+  'operator-settled': true,
+  cancel: true,
+};
+const COMMANDS = Object.keys(EACH_COMMAND) as readonly Command[];
 
 /** The states in which each reason occurs; a state may have no reason in the ordinary course. */
 const REASONS: Readonly<Record<RedemptionReason, readonly RedemptionState[]>> = {

@@ -79,16 +79,29 @@ describe('every state x event cell', () => {
   });
 });
 
-describe('the documents', () => {
+describe('documents and alerts', () => {
+  const textOf = (path: string) =>
+    readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+
   it.each(['redemption.md', 'wire/redemption.md', 'operating/first-day.md'])(
     '%s says what each state is',
     (name) => {
-      const page = readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8');
-      const items = page.match(/^(?:- `\w+`:|\| `.*?\|)/gm)?.join(' ') ?? '';
+      const items =
+        textOf(`docs/${name}`)
+          .match(/^(?:- `\w+`:|\| `.*?\|)/gm)
+          ?.join(' ') ?? '';
       const told = REDEMPTION_STATES.filter((state) => items.includes(`\`${state}\``));
       expect(told).toEqual([...REDEMPTION_STATES]);
     },
   );
+
+  it('an alert tells of a redemption that stays in any state that is not final', () => {
+    const watched = textOf('deploy/prometheus/rules.yml').matchAll(
+      /lowmark_redemption(?:s|_oldest_seconds)\{state=~?"([a-z|]+)"/g,
+    );
+    const states = [...watched].flatMap(([, names = '']) => names.split('|'));
+    expect(new Set(states)).toEqual(new Set(REDEMPTION_STATES.filter((one) => !isFinal(one))));
+  });
 });
 
 describe('public status', () => {

@@ -127,7 +127,7 @@ export function startIndexer(
       LISTEN_HOST: '127.0.0.1',
       // As in the image.
       MALLOC_ARENA_MAX: '2',
-      MALLOC_MMAP_THRESHOLD_: '1048576',
+      MALLOC_MMAP_THRESHOLD_: '4194304',
       ...settings,
     },
   });

@@ -24,6 +24,7 @@ export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { graveFaults } from './browser/grave-faults.js';
 export { PAGE_PATIENCE_MS, startBrowser } from './browser/start-browser.js';
+export { explained } from './database/explained.js';
 export { seedRedemptions } from './database/seed-redemptions.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { watchLocks } from './database/watch-locks.js';

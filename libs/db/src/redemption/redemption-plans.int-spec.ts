@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type Address, type UuidV7 } from '#libs/domain';
-import { createTestDatabase, seedRedemptions, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, explained, seedRedemptions, type TestDatabase } from '#libs/testing';
 import { type Database, type OpenKey, RedemptionPages } from '../index.js';
 
 const MANY = 100_000;
@@ -10,15 +10,6 @@ const PAGE = 20;
 const FAR_PAGE = 10;
 /** Maximum number of rows that may be read for a page. */
 const MOST_READ = MANY / 50;
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
 
 let test: TestDatabase;
 let database: Database;
@@ -47,27 +38,12 @@ afterAll(() => test.drop());
 
 /** The indexes that a page uses, and the number of rows that it reads, including those that it discards. */
 async function readingOf(ask: (pages: RedemptionPages) => Promise<unknown>) {
-  const plans: PlanNode[] = [];
-  const explaining = Object.create(database) as Database;
-  explaining.query = async (statement, values) => {
-    const { text, values: own } = statement;
-    const explain = { text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}` };
-    const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      explain,
-      own ?? values,
-    );
-    if (row !== undefined) plans.push(row['QUERY PLAN'][0].Plan);
-    return database.query(statement, values);
-  };
+  const { database: explaining, nodes: all } = explained(database);
   await ask(new RedemptionPages(explaining));
-  const nodes = plans.flatMap(allNodes).filter((node) => node['Relation Name'] === 'redemption');
+  const nodes = all.filter((node) => node['Relation Name'] === 'redemption');
   const isIndexed = nodes.every((node) => /Index|Bitmap/.test(node['Node Type']));
   const read = nodes.map((node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0));
   return { nodes: nodes.length, isIndexed, most: Math.max(...read) };
-}
-
-function allNodes(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(allNodes)];
 }
 
 const byFilter: [string, () => Parameters<RedemptionPages['newest']>][] = [

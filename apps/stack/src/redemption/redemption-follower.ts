@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type RedemptionState } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { grouped, type Screen } from '../context.js';
 import {
@@ -17,7 +18,7 @@ const TEMPORARY_REFUSAL = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|
 
 /** Follows one redemption as its user: polls until a condition holds, and shows each new stage. */
 export class RedemptionFollower {
-  #stage = '';
+  #stage: RedemptionState | undefined;
 
   constructor(
     private readonly user: RedemptionUser,
@@ -63,7 +64,7 @@ export class RedemptionFollower {
   }
 
   /** Waits until the redemption has this stage. @throws StackError where it ends in another one */
-  async reach(id: string, stage: string): Promise<RedemptionAnswer> {
+  async reach(id: string, stage: RedemptionState): Promise<RedemptionAnswer> {
     let redemption = await this.user.redemption(id);
     const arrived = async (): Promise<boolean> => {
       redemption = await this.user.redemption(id);
@@ -81,15 +82,18 @@ export class RedemptionFollower {
     if (stage === this.#stage) return;
     this.#stage = stage;
     const until = voucher === null ? '' : ` until ${timeOf(voucher.deadline * 1000)}`;
-    const text: Readonly<Record<string, string>> = {
+    const text: Readonly<Record<RedemptionState, string>> = {
+      created: 'nothing was sent to the partner yet',
       deducting: 'the partner is asked to take the points',
       deducted: 'the points are taken',
       authorised: `the points are taken; a signed voucher is good for ${grouped(tokens)} tokens${until}`,
       reverting: 'no token can move any more; the partner is asked to give the points back',
       claimed: `the claim is final: ${txnHash ?? 'no transaction'}`,
       reverted: 'the partner has given the points back',
+      failed: 'no points were taken, and no tokens are paid',
+      attention: 'an operator decides',
     };
-    this.timeline.event(stage, text[stage] ?? '');
+    this.timeline.event(stage, text[stage]);
   }
 }
 

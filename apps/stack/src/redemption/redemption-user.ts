@@ -1,5 +1,5 @@
 import { checksummed, type DevRpc } from '#libs/devchain';
-import { type Address } from '#libs/domain';
+import { type Address, type PublicStatus, type RedemptionState } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { StackError } from '../stack.error.js';
 
@@ -138,8 +138,8 @@ export interface RedemptionAnswer {
   readonly id: string;
   readonly tokens: number;
   readonly priceUsd: number;
-  readonly status: 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
-  readonly stage: string;
+  readonly status: PublicStatus;
+  readonly stage: RedemptionState;
   readonly reason: string | null;
   readonly txnHash: string | null;
   readonly voucher: VoucherAnswer | null;

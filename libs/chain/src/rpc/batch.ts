@@ -1,113 +1,13 @@
-/** What a batch of calls brings (`matchAnswers`, `BatchResults`), and how large it may be (`BatchSize`). */
-import { classifyRpcError } from '../errors/classify-rpc-error.js';
+/** What a batch of calls has brought so far (`BatchResults`), and how large it may be (`BatchSize`). */
 import {
-  BatchTooLargeError,
+  type BatchTooLargeError,
   isTransient,
-  MalformedAnswerError,
   RangeTooLargeError,
   RpcError,
   RpcRefusedError,
-  TransportError,
 } from '../errors/rpc.errors.js';
 import { type BatchAnswer, computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
-import { type HttpAnswer, type WireCall } from './http-exchange.js';
-import { type EndpointUrl } from './endpoint-urls.js';
 import { type Rate } from './rate.js';
-import { isRecord } from '../shape/hex.js';
-
-/**
- * Matches the answers of a batch to its calls by their ids; nodes may answer in any order.
- * @returns one result for each call, in the order of the calls
- * @throws the error of the whole batch if the node answered with one; MalformedAnswerError if an answer is missing,
- * occurs twice, was not asked for, or has neither result nor error
- */
-export function matchAnswers(
-  calls: readonly WireCall[],
-  answer: HttpAnswer,
-  at: EndpointUrl,
-): RpcResult[] {
-  const first = calls[0];
-  if (!first) return [];
-  const entries = entriesOf(calls, answer);
-  if (!entries) throw wholeBatchError(answer, first, at);
-  const results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
-  let failed: RpcResult | undefined;
-  for (const entry of entries) {
-    if (!isRecord(entry))
-      throw new MalformedAnswerError('an answer of the batch is not an object', at);
-    const result = resultOf(entry, calls, answer, at);
-    if (!result.ok && !failed) failed = result;
-    const index = indexOf(entry['id'], first.id);
-    // An error about the batch itself has the id null.
-    if (entry['id'] === null && !result.ok) throw result.error;
-    if (index === undefined || index >= calls.length) {
-      throw new MalformedAnswerError('the batch holds an answer to nothing we asked', at);
-    }
-    if (results[index]) throw new MalformedAnswerError('the batch answers one call twice', at);
-    results[index] = result;
-  }
-  if (failed && !failed.ok && failed.error instanceof BatchTooLargeError) throw failed.error;
-  return results.map((result) => {
-    if (result) return result;
-    // A node that gives up in the middle says why in its last answer.
-    if (failed && !failed.ok) throw failed.error;
-    throw new MalformedAnswerError('the batch lacks an answer', at);
-  });
-}
-
-/** The answers in a body; undefined if it is an error about the whole request. */
-function entriesOf(
-  calls: readonly WireCall[],
-  { body, status }: HttpAnswer,
-): readonly unknown[] | undefined {
-  if (Array.isArray(body)) return body as unknown[];
-  const isAnswer = calls.length === 1 && isRecord(body) && (status < 500 || !('error' in body));
-  return isAnswer ? [body] : undefined;
-}
-
-function resultOf(
-  entry: Record<string, unknown>,
-  calls: readonly WireCall[],
-  answer: HttpAnswer,
-  at: EndpointUrl,
-): RpcResult {
-  const first = calls[0] as WireCall;
-  if (entry['error'] !== undefined && entry['error'] !== null) {
-    const call = calls[indexOf(entry['id'], first.id) ?? 0] ?? first;
-    const { retryAfterMs } = answer;
-    return {
-      ok: false,
-      error: classifyRpcError(entry['error'], { ...at, call, retryAfterMs }),
-    };
-  }
-  if (entry['result'] === undefined) {
-    throw new MalformedAnswerError('an answer has neither result nor error', {
-      ...at,
-      sizeMayExplain: true,
-    });
-  }
-  return { ok: true, value: entry['result'] };
-}
-
-function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): Error {
-  const { body, status, retryAfterMs } = answer;
-  if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
-    const error = classifyRpcError(body['error'], { ...at, call: first, retryAfterMs });
-    // With a 5xx status, an error without a known meaning is a failure of the server.
-    const isServerError = status >= 500 && error instanceof RpcRefusedError;
-    return isServerError
-      ? new TransportError(`HTTP ${status}`, { ...at, sizeMayExplain: true })
-      : error;
-  }
-  return new MalformedAnswerError('a batch was not answered with a list', at);
-}
-
-/** Ids are consecutive numbers; some nodes return them as text. */
-function indexOf(id: unknown, firstId: number): number | undefined {
-  const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < firstId) return undefined;
-  return number - firstId;
-}
 
 /**
  * The results of a batch, kept while the calls that failed are sent again. A call is named by its place: its index in

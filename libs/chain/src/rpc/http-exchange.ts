@@ -1,5 +1,6 @@
 /**
- * One HTTP exchange with a node: sends and receives a JSON body, under one timeout for the whole exchange.
+ * One HTTP exchange with a node: sends JSON-RPC calls and receives a JSON body, under one timeout for the whole exchange
+ * (`HttpExchange`), and finds the result of each call in this body (`matchAnswers`).
  *
  * undici's `request` costs half as much as `fetch`, and follows no redirect. The error of a request may quote its URL,
  * so that only codes and messages leave this file, without the secrets of the URL.
@@ -8,12 +9,14 @@ import { type Duplex, pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
-import { growsWithRange, retryAfterMs } from '../errors/classify-rpc-error.js';
+import { classifyRpcError, growsWithRange, retryAfterMs } from '../errors/classify-rpc-error.js';
 import { basicCredentials, redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { KeptBuffers } from './kept-buffers.js';
+import { type RpcResult } from './rpc-call.js';
 import {
+  BatchTooLargeError,
   MalformedAnswerError,
   OverloadedError,
   RangeTooLargeError,
@@ -194,6 +197,100 @@ export class HttpExchange {
     if (UNREACHABLE.test(reason)) return new UnreachableError(reason, at);
     return new TransportError(reason, { ...at, sizeMayExplain: CUT.test(reason) });
   }
+}
+
+/**
+ * Matches the answers of a batch to its calls by their ids; nodes may answer in any order.
+ * @returns one result for each call, in the order of the calls
+ * @throws the error of the whole batch if the node answered with one; MalformedAnswerError if an answer is missing,
+ * occurs twice, was not asked for, or has neither result nor error
+ */
+export function matchAnswers(
+  calls: readonly WireCall[],
+  answer: HttpAnswer,
+  at: EndpointUrl,
+): RpcResult[] {
+  const first = calls[0];
+  if (!first) return [];
+  const entries = entriesOf(calls, answer);
+  if (!entries) throw wholeBatchError(answer, first, at);
+  const results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
+  let failed: RpcResult | undefined;
+  for (const entry of entries) {
+    if (!isRecord(entry))
+      throw new MalformedAnswerError('an answer of the batch is not an object', at);
+    const result = resultOf(entry, calls, answer, at);
+    if (!result.ok && !failed) failed = result;
+    const index = indexOf(entry['id'], first.id);
+    // An error about the batch itself has the id null.
+    if (entry['id'] === null && !result.ok) throw result.error;
+    if (index === undefined || index >= calls.length) {
+      throw new MalformedAnswerError('the batch holds an answer to nothing we asked', at);
+    }
+    if (results[index]) throw new MalformedAnswerError('the batch answers one call twice', at);
+    results[index] = result;
+  }
+  if (failed && !failed.ok && failed.error instanceof BatchTooLargeError) throw failed.error;
+  return results.map((result) => {
+    if (result) return result;
+    // A node that gives up in the middle says why in its last answer.
+    if (failed && !failed.ok) throw failed.error;
+    throw new MalformedAnswerError('the batch lacks an answer', at);
+  });
+}
+
+/** The answers in a body; undefined if it is an error about the whole request. */
+function entriesOf(
+  calls: readonly WireCall[],
+  { body, status }: HttpAnswer,
+): readonly unknown[] | undefined {
+  if (Array.isArray(body)) return body as unknown[];
+  const isAnswer = calls.length === 1 && isRecord(body) && (status < 500 || !('error' in body));
+  return isAnswer ? [body] : undefined;
+}
+
+function resultOf(
+  entry: Record<string, unknown>,
+  calls: readonly WireCall[],
+  answer: HttpAnswer,
+  at: EndpointUrl,
+): RpcResult {
+  const first = calls[0] as WireCall;
+  if (entry['error'] !== undefined && entry['error'] !== null) {
+    const call = calls[indexOf(entry['id'], first.id) ?? 0] ?? first;
+    const { retryAfterMs } = answer;
+    return {
+      ok: false,
+      error: classifyRpcError(entry['error'], { ...at, call, retryAfterMs }),
+    };
+  }
+  if (entry['result'] === undefined) {
+    throw new MalformedAnswerError('an answer has neither result nor error', {
+      ...at,
+      sizeMayExplain: true,
+    });
+  }
+  return { ok: true, value: entry['result'] };
+}
+
+function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): Error {
+  const { body, status, retryAfterMs } = answer;
+  if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
+    const error = classifyRpcError(body['error'], { ...at, call: first, retryAfterMs });
+    // With a 5xx status, an error without a known meaning is a failure of the server.
+    const isServerError = status >= 500 && error instanceof RpcRefusedError;
+    return isServerError
+      ? new TransportError(`HTTP ${status}`, { ...at, sizeMayExplain: true })
+      : error;
+  }
+  return new MalformedAnswerError('a batch was not answered with a list', at);
+}
+
+/** Ids are consecutive numbers; some nodes return them as text. */
+function indexOf(id: unknown, firstId: number): number | undefined {
+  const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < firstId) return undefined;
+  return number - firstId;
 }
 
 /** The body if it is a JSON-RPC error or a list of answers, which may come with any status; undefined for others. */

@@ -10,10 +10,10 @@ import {
   RateLimitedError,
   RpcError,
 } from '../errors/rpc.errors.js';
-import { BatchSize, matchAnswers } from './batch.js';
+import { BatchSize } from './batch.js';
 import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
-import { HttpExchange, type PostBody, type WireCall } from './http-exchange.js';
+import { HttpExchange, matchAnswers, type PostBody, type WireCall } from './http-exchange.js';
 import {
   type Budget,
   loadOf,

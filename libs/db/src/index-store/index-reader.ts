@@ -1,6 +1,6 @@
 /** Reads the index: its state, wallets and balances, and the remembered blocks. */
 import { randomBytes } from 'node:crypto';
-import { type Address, type BlockRef, type WalletState } from '#libs/domain';
+import { type Address, type BlockRef } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type Findings, hasFindings, recordFinding } from './finding-store.js';
@@ -10,22 +10,6 @@ import { addressOf, blockOf, byteaArray } from '../rows.js';
 import { walletsOf } from './wallets-of.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
-
-/**
- * For a wallet whose newest change is before `fromDay`, the primary key of `balance_day` alone has the answer. In a
- * first sync this is true of nearly every wallet and halves the work. `CASE` avoids the partitions of `balance_change`
- * for such a wallet, where a join would read each of them.
- * The wallets are read in the order of the keys, so that an index page that several wallets share is still in memory.
- */
-const WALLET_STATES = named<{ wallets: string; fromDay: number }>(
-  'index_wallet_states',
-  `SELECT encode(w.wallet, 'hex') AS wallet, d.closing, d.low,
-      coalesce(CASE WHEN d.day >= :fromDay THEN (SELECT seconds FROM staking.balance_change
-        WHERE wallet = w.wallet ORDER BY block DESC LIMIT 1) END, (d.day + 1) * 86400::bigint - 1) AS seconds
-    FROM (SELECT wallet FROM unnest(:wallets::bytea[]) AS u (wallet) ORDER BY wallet) AS w
-    CROSS JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
-      WHERE wallet = w.wallet ORDER BY day DESC LIMIT 1) AS d`,
-);
 
 const BALANCES_AT = named<{ wallets: string; block: bigint }>(
   'index_balances_at',
@@ -89,30 +73,6 @@ export class IndexReader {
   /** @see recordFinding */
   recordFinding(found: Findings, foundBy: string): Promise<void> {
     return recordFinding(this.database, found, foundBy);
-  }
-
-  /**
-   * The state of wallets that is necessary to apply changes of the day `fromDay` and later. Wallets without history are
-   * absent. Where the newest change is before `fromDay`, `sinceSeconds` is the last second of the day of this change.
-   */
-  async walletStates(
-    wallets: readonly Address[],
-    fromDay: number,
-  ): Promise<Map<Address, WalletState>> {
-    type Row = Record<'wallet' | 'closing' | 'seconds', string> & { low: string | null };
-    const rows = await this.database.query<Row>(
-      WALLET_STATES({ wallets: byteaArray(wallets), fromDay }),
-    );
-    return new Map(
-      rows.map(({ wallet, closing, seconds, low }) => [
-        addressOf(wallet),
-        {
-          balance: BigInt(closing),
-          sinceSeconds: Number(seconds),
-          low: low === null ? null : BigInt(low),
-        },
-      ]),
-    );
   }
 
   /** Balances at the end of a block, in the order of `wallets`; 0 for a wallet without history. */

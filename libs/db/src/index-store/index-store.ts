@@ -1,18 +1,9 @@
 import { type PoolClient } from 'pg';
-import {
-  type Address,
-  type BalanceDay,
-  type BlockRef,
-  dayOf,
-  type FoldedBlocks,
-  type FoldedWallet,
-  type WalletState,
-} from '#libs/domain';
+import { type Address, type BlockRef, type FoldedBlocks, type WalletState } from '#libs/domain';
 import { run } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
-import { addressOf, byteaArray, hashOf, hexOf } from '../rows.js';
-import { byWallet, copyChanges, copyDays } from './copy-rows.js';
+import { hashOf, hexOf } from '../rows.js';
 import { IndexReader } from './index-reader.js';
 import {
   FencedError,
@@ -24,9 +15,9 @@ import {
   type InitialIndexState,
   PartitionAwaitedError,
   requireSameSettings,
-  WrongStateError,
 } from './index-state.js';
 import { recountTotal, rewind, rollBack, type RollbackResult } from './rollback.js';
+import { readWalletStates, writeWallets } from './range-rows.js';
 
 /**
  * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
@@ -111,28 +102,6 @@ export const LOCK_STATE = named(
 export type LockedState = Readonly<
   Record<'fingerprint' | 'fence' | 'head_number' | 'head_hash', string>
 >;
-
-type DayArrays = Record<'wallets' | 'days' | 'lows' | 'closings', string>;
-
-/**
- * Finds a wallet whose newest day is not the one that is stated; the stated day of a wallet without history is null.
- * The newest day is at or above the stated one, so that the older partitions are not searched.
- */
-const WRONG_STATE = named<DayArrays>(
-  'index_wrong_state',
-  `SELECT encode(w.wallet, 'hex') AS wallet, w.closing AS stated, d.closing AS stored
-    FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[]) AS w (wallet, day, low, closing)
-    LEFT JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
-      WHERE wallet = w.wallet AND day >= coalesce(w.day, 0) ORDER BY day DESC LIMIT 1) AS d ON true
-    WHERE (d.day, d.low, d.closing) IS DISTINCT FROM (w.day, w.low, w.closing) LIMIT 1`,
-);
-
-const UPDATE_DAYS = named<DayArrays>(
-  'index_days',
-  `UPDATE staking.balance_day d SET low = n.low, closing = n.closing
-    FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[]) AS n (wallet, day, low, closing)
-    WHERE d.wallet = n.wallet AND d.day = n.day`,
-);
 
 /**
  * The last statement of every commit: moves the head, adds to the total, and remembers blocks. Those below the
@@ -220,6 +189,11 @@ export class IndexStore extends IndexReader {
     throw new IndexMissingError();
   }
 
+  /** @see readWalletStates */
+  walletStates(wallets: readonly Address[], fromDay: number): Promise<Map<Address, WalletState>> {
+    return readWalletStates(this.database, wallets, fromDay);
+  }
+
   /**
    * Adds one range of blocks.
    * @throws FencedError, StaleHeadError, WrongStateError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
@@ -230,7 +204,7 @@ export class IndexStore extends IndexReader {
     const { fence, previousHead, folded } = batch;
     const work = async (client: PoolClient): Promise<void> => {
       await lock(client, fence, previousHead);
-      if (folded) await write(client, folded);
+      if (folded) await writeWallets(client, folded);
       await client.query(ADVANCE(advanceValues(batch)));
     };
     try {
@@ -304,34 +278,6 @@ async function lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<
   }
 }
 
-async function write(client: PoolClient, { wallets, changes, days }: FoldedBlocks): Promise<void> {
-  if (wallets.length > 0) await requireStates(client, byWallet(wallets));
-  if (changes.length > 0) await copyChanges(client, byWallet(changes));
-  const dayBefore = new Map(wallets.map(({ wallet, before }) => [wallet, dayBeforeOf(before)]));
-  const [known, added]: [BalanceDay[], BalanceDay[]] = [[], []];
-  for (const day of days) (dayBefore.get(day.wallet) === day.day ? known : added).push(day);
-  if (added.length > 0) await copyDays(client, byWallet(added));
-  if (known.length > 0) await client.query(UPDATE_DAYS(dayArrays(byWallet(known))));
-}
-
-/** @throws WrongStateError */
-async function requireStates(client: PoolClient, wallets: readonly FoldedWallet[]): Promise<void> {
-  type Row = { wallet: string; stated: string | null; stored: string | null };
-  const stated = wallets.map(({ wallet, before }) => ({
-    wallet,
-    day: dayBeforeOf(before),
-    low: before?.low,
-    closing: before?.balance,
-  }));
-  const [row] = await run<Row>(client, WRONG_STATE(dayArrays(stated)));
-  if (row !== undefined) throw new WrongStateError(addressOf(row.wallet), row.stated, row.stored);
-}
-
-/** The day of the wallet's newest change, which has a row. */
-function dayBeforeOf(before: WalletState | undefined): number | undefined {
-  return before && dayOf(before.sinceSeconds);
-}
-
 function advanceValues(batch: IndexBatch): Record<string, unknown> {
   const { fence, folded, previousHead, head, finalised, blocks } = batch;
   return {
@@ -352,21 +298,5 @@ function advanceValues(batch: IndexBatch): Record<string, unknown> {
     numbers: blocks.map(({ number }) => number),
     hashes: blocks.map(({ hash }) => hexOf(hash)),
     seconds: blocks.map(({ timestampSeconds }) => timestampSeconds),
-  };
-}
-
-interface StatedDay {
-  readonly wallet: Address;
-  readonly day: number | undefined;
-  readonly low: bigint | null | undefined;
-  readonly closing: bigint | undefined;
-}
-
-function dayArrays(days: readonly StatedDay[]): DayArrays {
-  return {
-    wallets: byteaArray(days.map(({ wallet }) => wallet)),
-    days: `{${days.map(({ day }) => day ?? 'NULL').join(',')}}`,
-    lows: `{${days.map(({ low }) => low ?? 'NULL').join(',')}}`,
-    closings: `{${days.map(({ closing }) => closing ?? 'NULL').join(',')}}`,
   };
 }

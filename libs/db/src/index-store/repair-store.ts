@@ -23,7 +23,7 @@ import { named } from '../connection/named.js';
 import { insertCorrection } from '../corrections/correction-rows.js';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { addressBytes, addressOf, byteaArray, hexOf } from '../rows.js';
-import { copyChanges, copyDays } from './copy-rows.js';
+import { copyChanges, copyDays } from './range-rows.js';
 import { CLEAR_WALLETS } from './finding-store.js';
 import { type IndexState } from './index-state.js';
 import { LOCK_STATE, type LockedState } from './index-store.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address, parseAddress } from '#libs/domain';
-import { byWallet } from './copy-rows.js';
+import { byWallet } from './range-rows.js';
 
 const wallets = fc
   .uint8Array({ minLength: 20, maxLength: 20 })

@@ -113,8 +113,8 @@ export function startIndexer(
   if (isFile) writeFileSync(file, `{"events":${stakeEvents},"balanceView":${USER_INFO}}`);
   return Program.start('dist/apps/indexer/src/main.js', {
     logFile: join(folder, 'indexer.log'),
-    // As docker-compose.yml starts it.
-    nodeOptions: ['--max-semi-space-size=16', ...nodeOptions],
+    // As docker-compose.yml starts it, with the heap limit that Node derives from the container's memory limit of 1 GiB.
+    nodeOptions: ['--max-semi-space-size=16', '--max-old-space-size=512', ...nodeOptions],
     environment: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: urls.join(),

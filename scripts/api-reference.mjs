@@ -33,7 +33,7 @@ function typeOf(schema) {
 function limitsOf({ minimum, maximum, exclusiveMinimum, minItems, maxItems, pattern, ...schema }) {
   const limits = [];
   if (minimum !== undefined && maximum !== undefined) limits.push(`${minimum} to ${maximum}.`);
-  else if (minimum !== undefined) limits.push(`${minimum} or more.`);
+  else if (minimum > 1) limits.push(`${minimum} or more.`);
   if (exclusiveMinimum !== undefined) limits.push(`More than ${exclusiveMinimum}.`);
   if (minItems !== undefined && maxItems !== undefined) limits.push(`${minItems} to ${maxItems}.`);
   if (pattern !== undefined) limits.push(`\`${pattern}\``);

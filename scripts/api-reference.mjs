@@ -27,7 +27,7 @@ function typeOf(schema) {
   if (schema.type === 'array') return `list of ${typeOf(schema.items)}`;
   if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' or ');
-  return schema.format ? `${schema.type}, ${schema.format}` : schema.type;
+  return schema.format ?? schema.type;
 }
 
 function limitsOf({ minimum, maximum, exclusiveMinimum, minItems, maxItems, pattern, ...schema }) {

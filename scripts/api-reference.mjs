@@ -27,13 +27,13 @@ function typeOf(schema) {
   if (schema.type === 'array') return `list of ${typeOf(schema.items)}`;
   if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' or ');
-  return schema.format ? `${schema.type}, ${schema.format}` : schema.type;
+  return schema.format ?? schema.type;
 }
 
 function limitsOf({ minimum, maximum, exclusiveMinimum, minItems, maxItems, pattern, ...schema }) {
   const limits = [];
   if (minimum !== undefined && maximum !== undefined) limits.push(`${minimum} to ${maximum}.`);
-  else if (minimum !== undefined) limits.push(`${minimum} or more.`);
+  else if (minimum > 1) limits.push(`${minimum} or more.`);
   if (exclusiveMinimum !== undefined) limits.push(`More than ${exclusiveMinimum}.`);
   if (minItems !== undefined && maxItems !== undefined) limits.push(`${minItems} to ${maxItems}.`);
   if (pattern !== undefined) limits.push(`\`${pattern}\``);

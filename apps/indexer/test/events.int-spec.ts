@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { deployStaking } from '#libs/devchain';
 import { type Address } from '#libs/domain';
-import { aWallet, stake, StakingPlayer, startFaultyNode, withdraw } from '#libs/testing';
+import { aWallet, stake, StakingPlayer, withdraw } from '#libs/testing';
 import { type IndexerUnderTest } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
@@ -112,30 +112,5 @@ describe('several staking contracts', () => {
     await running.stop();
     const swapped = await suite.start({ contracts: [second.staking] });
     await expect(swapped.running).rejects.toMatchObject({ code: 'SETTINGS_CHANGED' });
-  });
-});
-
-describe('the watchdog', () => {
-  it('starts a loop afresh that hangs, and the index goes on', async () => {
-    const node = await startFaultyNode({ upstream: suite.chain.rpc.url });
-    try {
-      const history = new HistoryMaker(randomOf(32), START);
-      await suite.chain.player.play(history.blocks(10));
-      const running = await suite.start({
-        urls: [node.url],
-        timeoutMs: 600_000,
-        overrides: { stallAfterMs: 400 },
-      });
-      await running.level();
-      node.fault = { kind: 'never-answers', times: 1 };
-      await suite.chain.player.play(history.blocks(5));
-      await running.level();
-      expect(running.log.map(({ msg }) => msg)).toContain(
-        'Nothing moved for too long: starting the loop afresh',
-      );
-      await suite.expectIndexed();
-    } finally {
-      await node.close();
-    }
   });
 });

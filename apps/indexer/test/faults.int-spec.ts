@@ -1,3 +1,7 @@
+/**
+ * Faults of the only provider, or of one beside an honest one. More of them are in field.int-spec.ts and
+ * verification.int-spec.ts; the faults of a single answer are in libs/chain.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aWallet, type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
@@ -55,27 +59,6 @@ describe('a provider that leaves logs out, the only endpoint', () => {
     expect(running.log.map(({ msg }) => msg)).toContainEqual(
       expect.stringContaining('An endpoint left out or altered events'),
     );
-  });
-
-  it('one log of every answer', async () => {
-    node.fault = { kind: 'drop-one-log' };
-    const running = await start({ overrides: { maxRangeBlocks: 16 } });
-    await running.level();
-    await suite.expectIndexed();
-  });
-
-  it('all logs of one block: found by the bloom', async () => {
-    node.fault = { kind: 'drop-block-logs', block: await busyBlock() };
-    const running = await start();
-    await running.level();
-    await suite.expectIndexed();
-  });
-
-  it('all logs of all blocks', async () => {
-    node.fault = { kind: 'empty-logs' };
-    const running = await start();
-    await running.level();
-    await suite.expectIndexed();
   });
 
   it('an altered amount', async () => {
@@ -185,26 +168,11 @@ describe('a node that is behind', () => {
 describe('a node in trouble', () => {
   it.each<[string, Fault]>([
     ['time-outs', { kind: 'never-answers', times: 2 }],
-    ['a byte at a time', { kind: 'trickle', bytesPerSecond: 20, times: 2 }],
-    ['429 with Retry-After in seconds', { kind: 'status', status: 429, retryAfter: 1, times: 1 }],
-    ['resets', { kind: 'reset', times: 4 }],
-    ['duplicate logs', { kind: 'duplicate-log', times: 3 }],
-    ['logs of another fork', { kind: 'other-fork-logs', times: 3 }],
-    ['range limits', { kind: 'range-limit', blocks: 7 }],
-    ['no timestamps in logs', { kind: 'no-log-timestamps' }],
-    ['wrong timestamps in logs', { kind: 'wrong-log-timestamps', times: 3 }],
     ['blooms of zero', { kind: 'zero-blooms' }],
     ['no history of state', { kind: 'pruned', when: isOld }],
   ])('%s', async (_, fault) => {
     node.fault = fault;
     const running = await start({ overrides: { maxRangeBlocks: 8 }, finality: 'depth:25' });
-    await running.level();
-    await suite.expectIndexed();
-  });
-
-  it('takes the next endpoint while the first is down', async () => {
-    node.fault = { kind: 'reset' };
-    const running = await start({ urls: [node.url, suite.chain.rpc.url] });
     await running.level();
     await suite.expectIndexed();
   });

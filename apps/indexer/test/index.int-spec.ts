@@ -1,8 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, LeaderLock } from '#libs/db';
-import { anInitialIndex } from '#libs/testing';
+import { anInitialIndex, type FaultyNode, startFaultyNode } from '#libs/testing';
 import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
+import { lie } from './lies.js';
 import { IndexerSuite, START } from './suite.js';
 
 const suite = new IndexerSuite();
@@ -22,15 +23,6 @@ describe('the index', () => {
     expect(running.status.verifiedNumber).toBe(running.status.head?.number);
   });
 
-  it('is right whatever the cache of wallets has evicted', async () => {
-    const history = new HistoryMaker(randomOf(3), START);
-    await suite.chain.player.play(history.blocks(300));
-    const running = await suite.start({ overrides: { maxRangeBlocks: 7, cachedWallets: 2 } });
-    await running.level();
-    await suite.expectIndexed();
-    expect(running.log.filter(({ msg }) => msg === 'Trying again')).toEqual([]);
-  });
-
   it('goes on where it was after a restart', async () => {
     const history = new HistoryMaker(randomOf(2), START);
     await suite.chain.player.play(history.blocks(100));
@@ -39,24 +31,6 @@ describe('the index', () => {
     await first.stop();
     await suite.chain.player.play(history.blocks(100));
     await (await suite.start()).level();
-    await suite.expectIndexed();
-  });
-
-  it('survives one reorganisation after the other', async () => {
-    const random = randomOf(99);
-    const history = new HistoryMaker(random, START);
-    await suite.chain.player.play(history.blocks(20));
-    const running = await suite.start();
-    for (let round = 0; round < 12; round++) {
-      const fork = history.save();
-      const depth = 1 + random(8);
-      await suite.chain.player.play(history.blocks(depth));
-      if (round % 2 === 0) await running.level();
-      history.restore(fork);
-      await suite.chain.player.reorganise(depth, history.blocks(1 + random(12)));
-      if (round % 3 === 0) await running.level();
-    }
-    await running.level();
     await suite.expectIndexed();
   });
 
@@ -113,45 +87,19 @@ describe('the index', () => {
   });
 });
 
-describe('two indexers', () => {
-  it('do not lead at once, and the second takes over', async () => {
-    const history = new HistoryMaker(randomOf(8), START);
-    await suite.chain.player.play(history.blocks(30));
+describe('settings', () => {
+  it('other than those that the index was made with are refused, and nothing is lost', async () => {
+    await suite.chain.player.play(new HistoryMaker(randomOf(9), START).blocks(20));
     const first = await suite.start();
     await first.level();
-    const second = await startIndexer({ chain: suite.chain, database: suite.database });
-    try {
-      await second.until('standing by', ({ phase }) => phase === 'standby');
-      await first.stop();
-      await suite.chain.player.play(history.blocks(10));
-      await second.level();
-      await suite.expectIndexed();
-    } finally {
-      await second.stop();
-    }
+    await first.stop();
+    const second = await suite.start({ events: 'deposit-withdraw' });
+    await expect(second.running).rejects.toMatchObject({
+      code: 'SETTINGS_CHANGED',
+      message: expect.stringContaining('STAKE_EVENTS was') as unknown,
+    });
+    await suite.expectIndexed();
   });
-});
-
-describe('settings', () => {
-  it.each([
-    ['STAKE_START_BLOCK', { overrides: { firstBlock: 9n } }],
-    ['STAKE_EVENTS', { events: 'deposit-withdraw' }],
-  ])(
-    'another %s than the index was made with is refused, nothing is lost',
-    async (name, changed) => {
-      const history = new HistoryMaker(randomOf(9), START);
-      await suite.chain.player.play(history.blocks(20));
-      const first = await suite.start();
-      await first.level();
-      await first.stop();
-      const second = await suite.start(changed);
-      await expect(second.running).rejects.toMatchObject({
-        code: 'SETTINGS_CHANGED',
-        message: expect.stringContaining(`${name} was`) as unknown,
-      });
-      await suite.expectIndexed();
-    },
-  );
 
   it('of another rebuilt index end the standby, which leaves that index and its lock alone', async () => {
     const leader = await suite.start();
@@ -179,5 +127,44 @@ describe('settings', () => {
     const nowhere = '0x00000000000000000000000000000000000000ff' as never;
     const running = await suite.start({ contracts: [nowhere] });
     await expect(running.running).rejects.toMatchObject({ code: 'NO_CONTRACT' });
+  });
+});
+
+describe('the token’s own data, when an index is resumed', () => {
+  let nodes: [FaultyNode, FaultyNode];
+  beforeEach(async () => {
+    const upstream = suite.chain.rpc.url;
+    nodes = [await startFaultyNode({ upstream }), await startFaultyNode({ upstream })];
+  });
+  afterEach(() => Promise.all(nodes.map((node) => node.close())));
+
+  const SIX_DECIMALS = lie(({ method, params }) =>
+    method === 'eth_call' && (params[0] as Record<string, unknown>)['data'] === '0x313ce567'
+      ? `0x${'6'.padStart(64, '0')}`
+      : undefined,
+  );
+
+  it('is compared between two providers again', async () => {
+    const [one, other] = nodes;
+    const urls = [one.url, other.url];
+    const first = await suite.start({ urls });
+    await first.level();
+    await first.stop();
+    other.fault = SIX_DECIMALS;
+    const resumed = await suite.start({ urls });
+    await expect(resumed.running).rejects.toMatchObject({ code: 'TOKEN_DISPUTED' });
+  });
+
+  it('is compared with what the index was made with', async () => {
+    const [one, other] = nodes;
+    one.fault = SIX_DECIMALS;
+    const first = await suite.start({ urls: [one.url] });
+    await first.level();
+    await first.stop();
+    const resumed = await suite.start({ urls: [other.url] });
+    await expect(resumed.running).rejects.toMatchObject({
+      code: 'TOKEN_CHANGED',
+      message: expect.stringMatching(/made with 6 decimals.* 18/),
+    });
   });
 });

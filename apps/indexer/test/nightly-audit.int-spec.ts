@@ -1,10 +1,10 @@
-/** The nightly audit beside a running indexer: a real index, a real contract. */
+/** The nightly audit beside a running indexer: a real index, a real contract. When it is due: audit.service.spec.ts. */
 import { describe, expect, it } from '@jest/globals';
 import { parseStakeViews } from '#libs/chain';
 import { IndexStore } from '#libs/db';
-import { aWallet, stake, startFaultyNode, withdraw } from '#libs/testing';
+import { aWallet, stake, startFaultyNode } from '#libs/testing';
 import { AuditBench, NOON_MS } from './audit-bench.js';
-import { type IndexerUnderTest, startIndexer } from './harness.js';
+import { type IndexerUnderTest } from './harness.js';
 import { IndexerSuite, START } from './suite.js';
 
 const suite = new IndexerSuite();
@@ -113,52 +113,6 @@ describe('the nightly audit', () => {
     await bench.service.tick();
     expect(await bench.runs.last()).toMatchObject({ result: 'ok', differences: 0 });
     expect(await bench.count()).toBe(3);
-  });
-
-  it('is not made by an indexer that stands by', async () => {
-    await anIndex();
-    const { chain, database } = suite;
-    const standby = await startIndexer({ chain, database, finality: FINALITY });
-    try {
-      await standby.until('standing by', ({ phase }) => phase === 'standby');
-      const bench = await AuditBench.of(suite, standby);
-      await bench.service.tick();
-      expect(await bench.count()).toBe(0);
-    } finally {
-      await standby.stop();
-    }
-  });
-
-  it('is made up for where it was missed, by whichever process leads then', async () => {
-    const indexer = await anIndex();
-    const before = await AuditBench.of(suite, indexer);
-    await before.service.tick();
-    before.clock.advance(14 * 3_600_000);
-    await before.service.tick();
-    expect(await before.count()).toBe(1);
-    const after = await AuditBench.of(suite, indexer);
-    after.clock.set(NOON_MS + DAY_MS);
-    await after.service.tick();
-    await after.service.tick();
-    expect(await after.count()).toBe(2);
-  });
-
-  it('ends promptly when the process stops, though a node never answers', async () => {
-    let asked: () => void = () => undefined;
-    const asking = new Promise<void>((resolve) => (asked = resolve));
-    const indexer = await anIndex();
-    const bench = await AuditBench.of(suite, indexer, {
-      hook: () => {
-        asked();
-        return new Promise(() => undefined);
-      },
-    });
-    const audit = bench.service.tick();
-    await asking;
-    await bench.service.beforeApplicationShutdown();
-    await audit;
-    expect(await bench.count()).toBe(0);
-    expect(bench.errors()).toEqual([]);
   });
 
   it('ends when the lead is lost, and keeps nothing', async () => {
@@ -283,46 +237,12 @@ describe('the nightly audit', () => {
     expect(await told.runs.last()).toMatchObject({ result: 'ok', compared: undefined });
   });
 
-  it('is kept by the lead it was made under, and by no later one', async () => {
-    const indexer = await anIndex();
-    const bench = await AuditBench.of(suite, indexer);
-    // Another process takes the lead, while this one still works with its older fencing token.
-    await new IndexStore(bench.database).takeLead();
-    await bench.service.tick();
-    expect(await bench.count()).toBe(0);
-    expect(bench.errors()).toMatchObject([{ err: { code: 'INDEX_FENCED' } }]);
-  });
-
-  it('is tried again within the hour where no node answers', async () => {
+  it('is impossible where no node answers, and tells no key', async () => {
     const url = 'http://127.0.0.1:1/?key=hunter2';
     const bench = await AuditBench.of(suite, await anIndex(), { urls: [url] });
     await bench.service.tick();
     const run = await bench.runs.last();
     expect(run).toMatchObject({ result: 'impossible' });
     expect(JSON.stringify(run) + JSON.stringify(bench.log)).not.toContain('hunter2');
-    await bench.service.tick();
-    expect(await bench.count()).toBe(1);
-    bench.clock.advance(3_600_000);
-    await bench.service.tick();
-    expect(await bench.count()).toBe(2);
-  });
-
-  it('is not disturbed by a reorganisation above the final block', async () => {
-    const indexer = await anIndex();
-    const { player } = suite.chain;
-    const bench = await AuditBench.of(suite, indexer, {
-      hook: async (question) => {
-        if (question !== 1) return;
-        await player.reorganise(2, [
-          { seconds: START + 73, transactions: [withdraw(WRONG, 5n)] },
-          { seconds: START + 74, transactions: [stake(aWallet(0x9000), 3n)] },
-          { seconds: START + 75, transactions: [] },
-        ]);
-        await indexer.level();
-      },
-    });
-    await bench.service.tick();
-    expect((await new IndexStore(bench.database).state())?.rollbacks).toBe(1n);
-    expect(await bench.runs.last()).toMatchObject({ result: 'ok', compared: WALLETS });
   });
 });

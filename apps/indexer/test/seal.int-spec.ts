@@ -1,10 +1,7 @@
 /** Sealing of days beside a running indexer: a real chain, a real index, a real thread. Needs a build. */
 import { describe, expect, it } from '@jest/globals';
 import { IndexStore, type SealedDay } from '#libs/db';
-import { type Address, provenLow } from '#libs/domain';
-import { createKeccak256 } from '#libs/keccak';
 import { aWallet, stake, testSeeds } from '#libs/testing';
-import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { DAY, FINAL_DEPTH, FINALITY, MIDNIGHT, SealSuite } from './seal-suite.js';
 import { START } from './suite.js';
@@ -44,27 +41,6 @@ describe('sealed days', () => {
       expect(revisions).toBe(0);
     },
   );
-
-  it('prove what each wallet held, and that it held nothing', async () => {
-    await suite.chain.player.play(new HistoryMaker(randomOf(7), START).blocks(40));
-    const bench = await suite.aBench(await suite.anIndexer());
-    await bench.service.tick();
-    const keccak = await createKeccak256();
-    for (const sealed of await suite.expectSealed(bench)) {
-      const lows = new Map<Address, bigint>();
-      for await (const page of bench.lists.pages(sealed)) {
-        for (const { wallet, low } of page) lows.set(wallet, low);
-      }
-      expect(lows.size).toBe(sealed.wallets);
-      for (let ordinal = 0x0ffe; ordinal < 0x100f; ordinal += 1) {
-        const wallet = aWallet(ordinal);
-        const proof = await bench.lists.prove(sealed, wallet);
-        if (proof === undefined) throw new Error('the list of a new day is kept');
-        const low = provenLow(wallet, { root: sealed.root, ...proof }, keccak);
-        expect(low).toBe(lows.get(wallet) ?? 0n);
-      }
-    }
-  });
 
   it('are those before a reorganisation across midnight ends, which comes while a day is sealed', async () => {
     const { player } = suite.chain;
@@ -145,21 +121,11 @@ describe('sealed days', () => {
     expect(await bench.lists.prove(none, aWallet(0x1001))).toBeUndefined();
   });
 
-  it('are not sealed by an indexer that stands by, nor under a fence of before', async () => {
+  // An indexer that stands by does not even try; see audit.service.spec.ts.
+  it('are not sealed under a fence of before', async () => {
     await suite.twoDays();
-    const indexer = await suite.anIndexer();
-    const { chain, database } = suite;
-    const standby = await startIndexer({ chain, database, finality: FINALITY });
-    try {
-      await standby.until('standing by', ({ phase }) => phase === 'standby');
-      const idle = await suite.aBench(standby);
-      await idle.service.tick();
-      expect(await suite.sealedDays(idle)).toEqual([]);
-    } finally {
-      await standby.stop();
-    }
-    const bench = await suite.aBench(indexer);
-    await new IndexStore(await database.open()).takeLead();
+    const bench = await suite.aBench(await suite.anIndexer());
+    await new IndexStore(await suite.database.open()).takeLead();
     await bench.service.tick();
     expect(await suite.sealedDays(bench)).toEqual([]);
     expect(bench.log).toContainEqual(

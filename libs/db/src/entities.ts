@@ -5,6 +5,6 @@ import { StakeSetEntity } from './stake-sets/stake-set.js';
 
 /**
  * Tables that are read and written as entities: what operators set for partners. SQL for all other tables is in the
- * file that uses it; schema.int-spec.ts lists them.
+ * file that uses it.
  */
 export const entities = [CallbackEntity, CredentialEntity, PartnerEntity, StakeSetEntity];

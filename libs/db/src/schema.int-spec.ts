@@ -4,71 +4,6 @@ import { type DataSource, type EntityMetadata } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database } from './connection/database.js';
 import { entities } from './entities.js';
-import { SCHEMAS } from './roles/rights.js';
-
-/** The tables without an entity, each with the reason. */
-const BY_HAND: Record<string, string> = {
-  'lowmark.migration': 'TypeORM’s own record of the migrations',
-  'staking.index_state': 'each write is one statement, guarded by fence and head',
-  'staking.block': 'written with the head',
-  'staking.balance_change': 'written by COPY, removed from the newest end',
-  'staking.day_total': 'written by the statement that moves the head',
-  'staking.balance_day': 'written by COPY, and the read of a snapshot is one statement',
-  'staking.price': 'stored by one statement under the leader’s fence, of any stake set',
-  'staking.price_acceptance': 'added by one statement, of any stake set',
-  'staking.audit_run': 'added and read by one statement each, of any stake set',
-  'staking.price_hold': 'begins, lasts and ends within one statement under the leader’s fence',
-  'staking.sealed_day': 'sealed by one statement, under the leader’s fence',
-  'staking.sealed_leaves': 'chunks of bytes, written with the day',
-  'staking.sealed_nodes': 'chunks of bytes, written with the day',
-  'staking.finding': 'noted and cleared as a list',
-  'staking.doubtful_day': 'noted with a repair, cleared with the seal',
-  'partners.correction': 'written in the transaction of a repair',
-  'partners.corrected_days': 'written in the transaction of a repair',
-  'partners.corrected_answer': 'written as a list, read as JSON',
-  'staking.seal_recheck': 'noted by triggers, moved on day by day',
-  'redemption.redemption': 'leases and transitions are one statement each',
-  'redemption.transition': 'written in the statement of the transition',
-  'redemption.partner_call': 'written in the statement of the transition',
-  'redemption.confirmation': 'leases and deliveries are one statement each',
-  'redemption.idempotency_key': 'written in the statement that creates the redemption',
-  'redemption.reserved': 'kept by triggers; no program may touch it',
-  'redemption.released': 'kept by triggers; no program may touch it',
-  'redemption.task': 'taken, renewed and released by one statement each',
-  'redemption.vain_attempt': 'counted and forgotten by INSERT … ON CONFLICT and DELETE … USING',
-  'redemption.coin_spent': 'counted by INSERT … ON CONFLICT within a limit',
-  'redemption.vault_claim': 'written in batches, read as sums beside the redemptions',
-  'redemption.reconciliation_checkpoint': 'moves on from where it was seen, with its sums',
-  'redemption.reconciliation_run': 'read with what was acknowledged since',
-  'redemption.claim_watch': 'moves on from where it was seen',
-  'redemption.claim_alarm': 'judged beside the redemptions in the statement that writes it',
-  'redemption.claim_acknowledgement': 'written for what the claim is found to be in that statement',
-  'redemption.ledger_restore': 'read beside each redemption',
-  'redemption.unnoted_restore': 'its presence alone counts, to triggers too',
-  'redemption.audit': 'written by the statements of what it tells, and read as a log',
-  'redemption.session': 'opened, found and closed by one statement each',
-  'redemption.nonce': 'used once, by the statement that removes it; the console’s has the same',
-  'redemption.registry_publication': 'each step states what it goes on from, in one statement',
-  'redemption.registry_transaction': 'written with the publication whose nonce it has',
-  'console.nonce': 'used once, by the statement that removes it; the service’s has the same',
-  'console.session': 'counts only beside the member whose it is',
-  'console.login_attempt': 'used once, by the statement that removes it',
-  'console.sign_in_link': 'used once, in one statement',
-  'console.invitation': 'accepted once, in one statement',
-  'console.member': 'added by INSERT … ON CONFLICT',
-  'console.conformance_run': 'begun by INSERT … ON CONFLICT while no other run is under way',
-  'console.conformance_deduction': 'taken by one console at a time, in one statement',
-  'console.approval': 'decided once, by the statement that changes it',
-  'console.member_limit': 'counted by INSERT … ON CONFLICT within a limit',
-  'console.granted_role': 'known by the newest sign-in, by INSERT … ON CONFLICT',
-  'webhooks.subscription': 'written with its secret and cursor, in one statement',
-  'webhooks.secret': 'rotated in one statement',
-  'webhooks.event': 'leased, ended and replayed with its lane, in one statement',
-  'webhooks.lane': 'upserted by a trigger, leased by a statement',
-  'webhooks.attempt': 'written in the statement that ends the attempt',
-  'webhooks.told_day': 'noted in the statement that tells the day',
-  'partners.request': 'written through a function, in batches',
-};
 
 /** $1 is a table. Constraints: p primary key, u unique, f foreign key. */
 const COLUMNS = {
@@ -163,18 +98,4 @@ describe('the schema', () => {
       );
     },
   );
-
-  it('has no table that is neither an entity nor written by hand for a reason', async () => {
-    const tables = await database.query<{ name: string }>(
-      {
-        text: `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-          WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition`,
-      },
-      [SCHEMAS],
-    );
-    const ofEntities = database.dataSource.entityMetadatas.map(({ tablePath }) => tablePath);
-    expect(tables.map(({ name }) => name).sort()).toEqual(
-      [...ofEntities, ...Object.keys(BY_HAND)].sort(),
-    );
-  });
 });

@@ -18,7 +18,7 @@ export {
   refusal,
 } from './partner/fake-partner.js';
 export { aCredentialId, aPartnerId, aWebhookId } from './partner/ids.js';
-export { registerPartner } from './partner/register-partner.js';
+export { aNewCredential, registerPartner } from './partner/register-partner.js';
 export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
@@ -30,7 +30,8 @@ export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { watchLocks } from './database/watch-locks.js';
 export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';
-export { aBlock, aFold, anInitialIndex, aWallet } from './database/index-builders.js';
+export { aBlock, aFold, anIndexOf, anInitialIndex, aWallet } from './database/index-builders.js';
+export { stakeHistories } from './database/stake-histories.js';
 export { listsOf } from './database/sealed-lists.js';
 export * from './fake-node/index.js';
 export { compileCache } from './programs/compile-cache.js';

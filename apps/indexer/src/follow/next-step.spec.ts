@@ -25,50 +25,36 @@ function index(head: number, finalised?: number): Parameters<typeof nextStep>[0]
 }
 
 describe('nextStep', () => {
-  it('reads on where the chain is ahead', () => {
-    expect(nextStep(index(100, 90), { latest: block(105), finalised: block(95) })).toEqual({
-      kind: 'advance',
-      to: 105n,
-    });
-  });
-
-  it('waits at the same block', () => {
-    expect(nextStep(index(100, 90), { latest: block(100), finalised: block(90) })).toEqual({
-      kind: 'wait',
-    });
-  });
-
-  it('sees another hash at the indexed head', () => {
-    expect(nextStep(index(100, 90), { latest: block(100, 'b'), finalised: block(90) })).toEqual({
-      kind: 'reorganised',
-      at: 100n,
-    });
-  });
-
-  it('does not take a lower head for a reorganisation', () => {
-    expect(nextStep(index(100, 90), { latest: block(96), finalised: block(90) })).toEqual({
-      kind: 'behind',
-      by: 4n,
-    });
-  });
-
-  it('sees another hash below the indexed head', () => {
-    expect(nextStep(index(100, 90), { latest: block(96, 'b'), finalised: block(90) })).toEqual({
-      kind: 'reorganised',
-      at: 96n,
-    });
-  });
-
-  it('freezes where the node is below the finalised block, whatever its hash', () => {
-    expect(nextStep(index(100, 90), { latest: block(80, 'b'), finalised: block(70, 'b') })).toEqual(
+  it.each<[string, BlockHeader, BlockHeader, object]>([
+    ['reads on where the chain is ahead', block(105), block(95), { kind: 'advance', to: 105n }],
+    ['waits at the same block', block(100), block(90), { kind: 'wait' }],
+    [
+      'sees another hash at the head',
+      block(100, 'b'),
+      block(90),
+      { kind: 'reorganised', at: 100n },
+    ],
+    ['takes a lower head for a node behind', block(96), block(90), { kind: 'behind', by: 4n }],
+    [
+      'sees another hash below the head',
+      block(96, 'b'),
+      block(90),
+      { kind: 'reorganised', at: 96n },
+    ],
+    [
+      'freezes where the node is below the finalised block, whatever its hash',
+      block(80, 'b'),
+      block(70, 'b'),
       { kind: 'frozen', finalised: 90n, latest: 80n },
-    );
-  });
-
-  it('sees that another block became final than the indexed one', () => {
-    expect(
-      nextStep(index(100, 90), { latest: block(120, 'b'), finalised: block(95, 'b') }),
-    ).toEqual({ kind: 'reorganised', at: 95n });
+    ],
+    [
+      'sees that another block became final than the indexed one',
+      block(120, 'b'),
+      block(95, 'b'),
+      { kind: 'reorganised', at: 95n },
+    ],
+  ])('%s', (_case, latest, finalised, expected) => {
+    expect(nextStep(index(100, 90), { latest, finalised })).toEqual(expected);
   });
 
   it('reads on in a backfill far below finality', () => {
@@ -80,21 +66,12 @@ describe('nextStep', () => {
 });
 
 describe('finalisedOf', () => {
-  it('is the head itself while the index is below finality', () => {
-    expect(finalisedOf(index(50, 40), { latest: block(100), finalised: block(90) })).toEqual(
-      block(50),
-    );
-  });
-
-  it('never goes back', () => {
-    expect(finalisedOf(index(100, 90), { latest: block(101), finalised: block(85) })).toEqual(
-      block(90),
-    );
-  });
-
-  it('moves up with the chain', () => {
-    expect(finalisedOf(index(100, 90), { latest: block(101), finalised: block(95) })).toEqual(
-      block(95),
-    );
+  it.each([
+    ['is the head itself while the index is below finality', index(50, 40), 90, 50],
+    ['never goes back', index(100, 90), 85, 90],
+    ['moves up with the chain', index(100, 90), 95, 95],
+  ])('%s', (_case, indexed, finalised, expected) => {
+    const heads = { latest: block(101), finalised: block(finalised) };
+    expect(finalisedOf(indexed, heads)).toEqual(block(expected));
   });
 });

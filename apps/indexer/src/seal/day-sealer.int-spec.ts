@@ -22,16 +22,16 @@ import {
   DayListBuilder,
   dayOf,
   type FoldedBlocks,
-  foldBlocks,
   type Keccak256,
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import {
   aBlock,
-  anInitialIndex,
+  anIndexOf,
   aWallet,
   createTestDatabase,
   listsOf,
+  stakeHistories,
   type TestDatabase,
 } from '#libs/testing';
 import { DaySealer } from './day-sealer.js';
@@ -57,28 +57,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 afterAll(() => test.drop());
 
-/** Stakes over some days that grow and shrink but never go below zero, some of them changing at midnight. */
-const histories = fc
-  .array(
-    fc.record({
-      step: fc.constantFrom(0, 1, 3600, DAY / 2, DAY),
-      toMidnight: fc.boolean(),
-      wallet: fc.nat(WALLETS.length - 1),
-      target: fc.constantFrom(0n, 1n, 7n, 100n, 2n ** 200n),
-    }),
-    { minLength: 1, maxLength: 25 },
-  )
-  .map((drafts) => {
-    const held = WALLETS.map(() => 0n);
-    let seconds = FIRST_DAY * DAY;
-    return drafts.map(({ step, toMidnight, wallet, target }, index): BlockDeltas => {
-      seconds = toMidnight ? (dayOf(seconds) + 1) * DAY : seconds + step;
-      const amount = target - (held[wallet] ?? 0n);
-      held[wallet] = target;
-      const deltas = [{ wallet: WALLETS[wallet] ?? aWallet(1), amount }];
-      return { blockNumber: BigInt(index + 1), timestampSeconds: seconds, deltas };
-    });
-  });
+const histories = stakeHistories(WALLETS, FIRST_DAY, [0n, 1n, 7n, 100n, 2n ** 200n]);
 
 interface Sealing {
   readonly folded: FoldedBlocks;
@@ -92,15 +71,11 @@ async function sealing(
   history: readonly BlockDeltas[],
   dayLows = new DayLows(database, 2),
 ): Promise<Sealing> {
-  const store = new IndexStore(database);
-  const first = aBlock(0, FIRST_DAY * DAY);
-  await store.create(anInitialIndex({ head: first }));
-  const fence = await store.takeLead();
   const lastDay = dayOf(history.at(-1)?.timestampSeconds ?? 0) + 1;
   const head = aBlock(history.length + 1, (lastDay + 1) * DAY);
-  const folded = foldBlocks(new Map(), history);
-  const final = { finalised: head, verifiedNumber: head.number, synced: true };
-  await store.commit({ fence, previousHead: first, head, folded, blocks: [], ...final });
+  const final = { head, finalised: head, verifiedNumber: head.number, synced: true };
+  const previousHead = aBlock(0, FIRST_DAY * DAY);
+  const { fence, folded } = await anIndexOf(database, history, { previousHead, ...final });
   const sealer = new DaySealer({
     dayLows,
     writer: new SealWriter(database),

@@ -58,10 +58,13 @@ const told = ({ roundId, answer, updatedAt }: Round) => ({
 });
 
 describe('a feed that two endpoints tell of', () => {
-  it('has the round that both tell', async () => {
-    const two = feeds(await aNode(105), await aNode(103));
-    expect(await two.latestRound(FEED)).toEqual(told(NEW));
-  });
+  it.each([NEW, { ...NEW, answer: -1n }])(
+    'has the round that both tell: $answer',
+    async (round) => {
+      const two = feeds(await aNode(105, { 100: round }), await aNode(103, { 100: round }));
+      expect(await two.latestRound(FEED)).toEqual(told(round));
+    },
+  );
 
   it('has the round of the lower height where one is behind', async () => {
     const ahead = await aNode(100);

@@ -1,189 +1,99 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { type FigureKind, parseStakeViews } from './stake-view.js';
 
 const OTHER = `0x${'b0'.repeat(20)}`;
-const USER_INFO =
-  'function userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
+const BALANCE = 'function f(address) returns (uint256)';
 
-function view(text: string, more: object = {}): unknown {
-  return { function: text, ...more };
+function expectRefused(setting: unknown, reason: string | RegExp, kind: FigureKind = 'balance') {
+  const parse = (): unknown => parseStakeViews(setting, 'VIEW', kind);
+  expect(parse).toThrow(reason);
+  expect(parse).toThrow(
+    expect.objectContaining({ code: 'STAKE_EVENTS_INVALID', retryable: false }),
+  );
 }
 
-describe('a view of a stake contract', () => {
-  it.each<[string, unknown, FigureKind, RegExp]>([
-    [
-      'no keyword',
-      view('f() returns (uint256)'),
-      'total',
-      /^VIEW: "f\(\) .*" must begin with "function"$/,
-    ],
-    ['no parentheses', view('function totalStaked'), 'total', /is not a function signature/],
-    ['no outputs', view('function totalStaked()'), 'total', /^VIEW: has 0 outputs/],
-    [
-      'an event',
-      view('event E(uint256 a)'),
-      'total',
-      /"event E\(uint256 a\)" must begin with "function"$/,
-    ],
-    [
-      'no type',
-      view('function f(adress) returns (uint256)'),
-      'balance',
-      /is not a function signature/,
-    ],
-    [
-      'a notation of its own',
-      view('function f(uint256 pid = 3, address) returns (uint256)'),
-      'balance',
-      /is not a function signature/,
-    ],
-    [
-      'a total with a parameter',
-      view('function f(uint256 pid) returns (uint256)'),
-      'total',
-      /f needs a value for pid \(uint256\) in "arguments"$/,
-    ],
-    [
-      'a total of a wallet',
-      view('function f(address) returns (uint256)'),
-      'total',
-      /f needs a value for 0 \(address\)/,
-    ],
-    [
-      'a balance without a wallet',
-      view('function f() returns (uint256)'),
-      'balance',
-      /f has 0 addresses without a value in "arguments", and needs exactly one, the wallet’s$/,
-    ],
-    [
-      'all addresses given',
-      view('function f(address) returns (uint256)', { arguments: { 0: OTHER } }),
-      'balance',
-      /f has 0 addresses without a value/,
-    ],
-    [
-      'two open addresses',
-      view('function f(address a, address b) returns (uint256)'),
-      'balance',
-      /f has 2 addresses without a value/,
-    ],
-    [
-      'an open number',
-      view('function f(uint256 pid, address a) returns (uint256)'),
-      'balance',
-      /f needs a value for pid \(uint256\)/,
-    ],
-    [
-      'a list as a parameter',
-      view('function f(uint256[] ids, address a) returns (uint256)'),
-      'balance',
-      /f takes uint256\[\], which cannot be given/,
-    ],
-    [
-      'a text as a constant',
-      view('function f(string s, address a) returns (uint256)', { arguments: { s: 'x' } }),
-      'balance',
-      /"arguments.s": "x" is not a value of string/,
-    ],
-    [
-      'a constant out of range',
-      view('function f(uint8 p, address a) returns (uint256)', { arguments: { p: 256 } }),
-      'balance',
-      /"arguments.p": "256" is not a value of uint8/,
-    ],
-    [
-      'an empty constant',
-      view('function f(uint8 p, address a) returns (uint256)', { arguments: { p: ' ' } }),
-      'balance',
-      /"arguments.p": "" is not a value of uint8/,
-    ],
-    [
-      'several outputs and none chosen',
-      view('function f(address) returns (uint256 a, bool)'),
-      'balance',
-      /has 2 outputs, and "output" must name the figure; its outputs: a \(uint256\), 1 \(bool\)/,
-    ],
-    [
-      'an unknown output',
-      view('function f(address) returns (uint256 a, bool)', { output: 'b' }),
-      'balance',
-      /has no output "b", or more than one; its outputs: a \(uint256\), 1 \(bool\)/,
-    ],
-    [
-      'a position beyond',
-      view('function f(address) returns (uint256 a)', { output: 1 }),
-      'balance',
-      /has no output "1"/,
-    ],
-    [
-      'a signed output',
-      view('function f(address) returns (int256)'),
-      'balance',
-      /output "0" is int256, not an unsigned integer/,
-    ],
-    [
-      'a list as an output',
-      view('function f(address) returns (uint256[] a)', { output: 'a' }),
-      'balance',
-      /output "a" is uint256\[\], not an unsigned integer/,
-    ],
-    [
-      'something inside a number',
-      view('function f(address) returns (uint256 a)', { output: 'a.b' }),
-      'balance',
-      /output "a.b" is inside uint256, not an unsigned integer/,
-    ],
-    [
-      'a tuple with nothing chosen',
-      view('function f(address) returns ((uint256 a, uint256 b) i)', { output: 'i' }),
-      'balance',
-      /has 2 outputs, and "output" must name/,
-    ],
-    [
-      'an address that is none',
-      view('function f(address) returns (uint256)', { contract: '0x12' }),
-      'balance',
-      /"0x12" is not the address of a contract/,
-    ],
-    ['a number', 5, 'balance', /^VIEW: must be an object$/],
-    ['a text', 'function f(address) returns (uint256)', 'balance', /^VIEW: must be an object$/],
-    [
-      'a typo in a key',
-      view(USER_INFO, { argument: {} }),
-      'balance',
-      /unknown key "argument"; known: function, arguments, output, contract/,
-    ],
-    ['an object without a function', { output: 'a' }, 'balance', /needs "function", a text/],
-    ['no text', { function: {} }, 'balance', /needs "function", a text/],
-    [
-      'a parameter that is not there',
-      view(USER_INFO, { arguments: { pool: '1' } }),
-      'balance',
-      /userInfo has no parameter "pool"; its parameters: pid \(uint256\), user \(address\)/,
-    ],
-    [
-      'arguments in a list',
-      view(USER_INFO, { arguments: ['1'] }),
-      'balance',
-      /"arguments" must be an object/,
-    ],
-    [
-      'a constant of no kind',
-      view(USER_INFO, { arguments: { pid: {} } }),
-      'balance',
-      /"arguments.pid" must be a text/,
-    ],
-    [
-      'the second of a list',
-      [view('function a(address) returns (uint256)'), view('function b() returns (uint256)')],
-      'balance',
-      /^VIEW\[1\]: b has 0 addresses/,
-    ],
-  ])('is refused with the reason: %s', (_case, setting, kind, reason) => {
-    const parse = (): unknown => parseStakeViews(setting, 'VIEW', kind);
-    expect(parse).toThrow(reason);
-    expect(parse).toThrow(
-      expect.objectContaining({ code: 'STAKE_EVENTS_INVALID', retryable: false }),
-    );
-  });
+it.each<[string, object | undefined, string | RegExp]>([
+  [
+    '',
+    {},
+    /f has 0 addresses without a value in "arguments", and needs exactly one, the wallet’s$/,
+  ],
+  ['adress', {}, 'is not a function signature'],
+  ['uint256 pid = 3, address', {}, 'is not a function signature'],
+  ['address', { 0: OTHER }, 'f has 0 addresses without a value'],
+  ['address a, address b', {}, 'f has 2 addresses without a value'],
+  ['uint256 pid, address a', {}, 'f needs a value for pid (uint256)'],
+  ['uint256[] ids, address a', {}, 'f takes uint256[], which cannot be given'],
+  ['string s, address a', { s: 'x' }, '"arguments.s": "x" is not a value of string'],
+  ['uint8 p, address a', { p: 256 }, '"arguments.p": "256" is not a value of uint8'],
+  ['uint8 p, address a', { p: ' ' }, '"arguments.p": "" is not a value of uint8'],
+  [
+    'uint256 pid, address user',
+    { pool: '1' },
+    'f has no parameter "pool"; its parameters: pid (uint256), user (address)',
+  ],
+  ['uint256 pid, address user', ['1'], '"arguments" must be an object'],
+  ['uint256 pid, address user', { pid: {} }, '"arguments.pid" must be a text'],
+])('a balance by the parameters (%s) and %j is refused: %s', (parameters, given, reason) => {
+  const setting = { function: `function f(${parameters}) returns (uint256)`, arguments: given };
+  expectRefused(setting, reason);
+});
+
+it.each<[string, unknown, string]>([
+  [
+    'uint256 a, bool',
+    undefined,
+    'has 2 outputs, and "output" must name the figure; its outputs: a (uint256), 1 (bool)',
+  ],
+  [
+    'uint256 a, bool',
+    'b',
+    'has no output "b", or more than one; its outputs: a (uint256), 1 (bool)',
+  ],
+  ['uint256 a', 1, 'has no output "1"'],
+  ['int256', undefined, 'output "0" is int256, not an unsigned integer'],
+  ['uint256[] a', 'a', 'output "a" is uint256[], not an unsigned integer'],
+  ['uint256 a', 'a.b', 'output "a.b" is inside uint256, not an unsigned integer'],
+  ['(uint256 a, uint256 b) i', 'i', 'has 2 outputs, and "output" must name'],
+])('a balance in the outputs (%s) under %j is refused: %s', (outputs, output, reason) => {
+  const setting = { function: `function f(address) returns (${outputs})` };
+  expectRefused(output === undefined ? setting : { ...setting, output }, reason);
+});
+
+it.each<[string, RegExp]>([
+  ['f() returns (uint256)', /^VIEW: "f\(\) .*" must begin with "function"$/],
+  ['event E(uint256 a)', /"event E\(uint256 a\)" must begin with "function"$/],
+  ['function totalStaked', /is not a function signature/],
+  ['function totalStaked()', /^VIEW: has 0 outputs/],
+  [
+    'function f(uint256 pid) returns (uint256)',
+    /f needs a value for pid \(uint256\) in "arguments"$/,
+  ],
+  [BALANCE, /f needs a value for 0 \(address\)/],
+])('a total by %s is refused: %s', (text, reason) => {
+  expectRefused({ function: text }, reason, 'total');
+});
+
+it.each<[string, unknown, RegExp]>([
+  ['a number', 5, /^VIEW: must be an object$/],
+  ['a text', BALANCE, /^VIEW: must be an object$/],
+  [
+    'no address',
+    { function: BALANCE, contract: '0x12' },
+    /"0x12" is not the address of a contract/,
+  ],
+  [
+    'a typo in a key',
+    { function: BALANCE, argument: {} },
+    /unknown key "argument"; known: function, arguments, output, contract/,
+  ],
+  ['an object without a function', { output: 'a' }, /needs "function", a text/],
+  ['no text', { function: {} }, /needs "function", a text/],
+  [
+    'the second of a list',
+    [{ function: BALANCE }, { function: 'function b() returns (uint256)' }],
+    /^VIEW\[1\]: b has 0 addresses/,
+  ],
+])('a setting that is %s is refused', (_case, setting, reason) => {
+  expectRefused(setting, reason);
 });

@@ -13,8 +13,7 @@ import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.j
 
 const WALLET = `0x${'a1'.repeat(20)}` as Address;
 const OTHER = `0x${'b0'.repeat(20)}` as Address;
-const USER_INFO =
-  'function userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
+const USER_INFO = 'userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
 
 function one(setting: unknown, kind: FigureKind = 'balance'): StakeView {
   const [view, ...more] = parseStakeViews(setting, 'VIEW', kind);
@@ -33,119 +32,54 @@ function answer(types: string, ...values: unknown[]): Hex {
 }
 
 describe('a view of a stake contract', () => {
-  it.each<[string, unknown, FigureKind, string, unknown[]]>([
+  it.each<[FigureKind, string, object, string, unknown[]]>([
+    ['total', 'totalStaked() view returns (uint256)', {}, 'totalStaked()', []],
+    ['total', 'staked() external view returns (uint128 total)', {}, 'staked()', []],
+    ['total', 'pools(uint256 id) returns (uint256)', { id: 7 }, 'pools(uint256)', [7n]],
+    ['balance', 'balanceOf(address) returns (uint256)', {}, 'balanceOf(address)', [WALLET]],
+    // Constants around the wallet, one in hex, none named.
     [
-      'a plain total',
-      { function: 'function totalStaked() view returns (uint256)' },
-      'total',
-      'totalStaked()',
-      [],
-    ],
-    [
-      'as Solidity has it',
-      { function: 'function poolTotal() external view returns (uint128 total)' },
-      'total',
-      'poolTotal()',
-      [],
-    ],
-    [
-      'a plain balance',
-      { function: 'function balanceOf(address) returns (uint256)' },
       'balance',
-      'balanceOf(address)',
-      [WALLET],
-    ],
-    [
-      'constants around the wallet, one in hex, none named',
-      {
-        function: 'function f(bytes32, address, int8, bool, uint) returns (uint256)',
-        arguments: { 0: `0x${'ab'.repeat(32)}`, 2: -2, 3: true, 4: '0x10' },
-      },
-      'balance',
+      'f(bytes32, address, int8, bool, uint) returns (uint256)',
+      { 0: `0x${'ab'.repeat(32)}`, 2: -2, 3: true, 4: '0x10' },
       'f(bytes32,address,int8,bool,uint256)',
       [`0x${'ab'.repeat(32)}`, WALLET, -2, true, 16n],
     ],
     [
-      'another address as a constant',
-      {
-        function: 'function f(address token, address user) returns (uint256)',
-        arguments: { token: OTHER },
-      },
       'balance',
+      'f(address token, address user) returns (uint256)',
+      { token: OTHER },
       'f(address,address)',
       [OTHER, WALLET],
     ],
-    [
-      'by name',
-      { function: USER_INFO, arguments: { pid: '3' }, output: 'amount' },
-      'balance',
-      'userInfo(uint256,address)',
-      [3n, WALLET],
-    ],
-    [
-      'by position and as numbers',
-      { function: USER_INFO, arguments: { 0: 3 }, output: 0 },
-      'balance',
-      'userInfo(uint256,address)',
-      [3n, WALLET],
-    ],
-    [
-      'a total of a pool',
-      { function: 'function pools(uint256 id) returns (uint256)', arguments: { id: 7 } },
-      'total',
-      'pools(uint256)',
-      [7n],
-    ],
-  ])('is called as it is written: %s', (_case, ...[setting, kind, signature, args]) => {
-    const view = one(setting, kind);
+    ['balance', USER_INFO, { pid: '3' }, 'userInfo(uint256,address)', [3n, WALLET]],
+    ['balance', USER_INFO, { 0: 3 }, 'userInfo(uint256,address)', [3n, WALLET]],
+  ])('a %s is called as it is written: %s with %j', (...[kind, text, given, signature, args]) => {
+    const output = text === USER_INFO && { output: 0 };
+    const view = one({ function: `function ${text}`, arguments: given, ...output }, kind);
     expect(view.signature).toBe(signature);
     const [functionName = ''] = signature.split('(');
     const abi: Abi = parseAbi([`function ${signature}`] as readonly string[]);
     expect(view.calldata(WALLET)).toBe(encodeFunctionData({ abi, functionName, args }));
   });
 
-  it.each<[string, string, string | undefined, unknown[], bigint]>([
-    ['the only one', 'uint256', undefined, [5n], 5n],
-    ['one by name', 'uint256 a, uint128 b', 'b', [5n, 6n], 6n],
-    ['one by position', 'uint128, uint256 deposited, uint256', '1', [5n, 6n, 7n], 6n],
+  it.each<[string, string | undefined, unknown[], bigint]>([
+    ['uint256', undefined, [5n], 5n],
+    ['uint256 a, uint128 b', 'b', [5n, 6n], 6n],
+    ['uint128, uint256 deposited, uint256', '1', [5n, 6n, 7n], 6n],
+    ['uint8 a, bytes32, bool, address', 'a', [255, `0x${'11'.repeat(32)}`, true, OTHER], 255n],
+    ['(uint256 since, uint96 amount) info', 'info.amount', [{ since: 1n, amount: 9n }], 9n],
+    ['(address owner, uint256)', '0.1', [[OTHER, 9n]], 9n],
+    ['(uint256 amount)', undefined, [{ amount: 4n }], 4n],
     [
-      'the first of many types',
-      'uint8 a, bytes32, bool, address',
-      'a',
-      [255, `0x${'11'.repeat(32)}`, true, OTHER],
-      255n,
-    ],
-    [
-      'inside a tuple',
-      '(uint256 since, uint96 amount) info',
-      'info.amount',
-      [{ since: 1n, amount: 9n }],
-      9n,
-    ],
-    ['inside an unnamed tuple', '(address owner, uint256)', '0.1', [[OTHER, 9n]], 9n],
-    ['inside the only tuple', '(uint256 amount)', undefined, [{ amount: 4n }], 4n],
-    [
-      'deep inside',
       'bool, ((uint64 a, uint64 b) inner, bool) out',
       'out.inner.b',
       [true, [{ a: 1n, b: 2n }, true]],
       2n,
     ],
-    [
-      'beside a text and a list',
-      'string memo, uint256 amount, uint256[] tokens',
-      'amount',
-      ['x', 8n, [1n, 2n]],
-      8n,
-    ],
-    [
-      'in a struct with a list',
-      '(uint256[] tokens, uint256 amount) info',
-      'info.amount',
-      [{ tokens: [1n], amount: 8n }],
-      8n,
-    ],
-  ])('takes of its outputs %s', (_case, ...[outputs, output, values, figure]) => {
+    ['string memo, uint256 amount, uint256[] tokens', 'amount', ['x', 8n, [1n, 2n]], 8n],
+    ['(uint256[] tokens, uint256 amount) i', 'i.amount', [{ tokens: [1n], amount: 8n }], 8n],
+  ])('takes of its outputs (%s) the one under %j', (outputs, output, values, figure) => {
     const view = of(outputs, output);
     expect(view.valueIn(answer(outputs, ...values))).toBe(figure);
   });
@@ -157,22 +91,22 @@ describe('a view of a stake contract', () => {
 
   it.each<[string, string, Hex, RegExp]>([
     [
-      'one word where two are declared',
       'uint256 a, uint256 b',
+      'a',
       answer('uint256', 1n),
       /^32 bytes, where the declared outputs take at least 64$/,
     ],
-    ['a part of a word', 'uint256 a', '0x1234', /^2 bytes/],
-    ['nothing', 'uint256 a', '0x', /^0 bytes/],
-    ['more than the type holds', 'uint8 a', answer('uint256', 256n), /^a number beyond uint8$/],
+    ['uint256 a', 'a', '0x1234', /^2 bytes/],
+    ['uint256 a', 'a', '0x', /^0 bytes/],
+    ['uint8 a', 'a', answer('uint256', 256n), /^a number beyond uint8$/],
+    // The offset leads nowhere.
     [
-      'an offset to nowhere',
       '(uint256 a, uint256[] b) s',
+      's.a',
       answer('uint256, uint256', 999n, 1n),
       /^64 bytes that are not/,
     ],
-  ])('says what came in place of its outputs: %s', (_case, outputs, data, said) => {
-    const path = outputs.startsWith('(') ? 's.a' : 'a';
+  ])('says what came in place of its outputs (%s)', (outputs, path, data, said) => {
     expect(of(outputs, path).valueIn(data)).toMatch(said);
   });
 

@@ -107,19 +107,6 @@ describe('the cost of a sync', () => {
     );
   });
 
-  it('is whole, and the sum of its parts', () => {
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        const calls = syncCalls(facts);
-        const { eth_getLogs, eth_getBlockByNumber, eth_call, eth_getBlockReceipts } = calls;
-        expect(callsInAll(calls)).toBe(
-          eth_getLogs + eth_getBlockByNumber + eth_call + eth_getBlockReceipts,
-        );
-        expect(SYNC_METHODS.every((method) => Number.isInteger(calls[method]))).toBe(true);
-      }),
-    );
-  });
-
   it('final and other blocks add up', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {

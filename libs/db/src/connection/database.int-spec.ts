@@ -135,12 +135,6 @@ describe('the reading role', () => {
     'SELECT * FROM staking.index_state FOR UPDATE',
   ];
 
-  it.each(WRITES)('cannot %s', async (text) => {
-    await expect(reader.query(statement(text))).rejects.toMatchObject({
-      sqlState: expect.stringMatching(/^(25006|42501)$/),
-    });
-  });
-
   it.each(WRITES)('cannot %s in a transaction that says it may write', async (text) => {
     const writing = reader.transaction(async (client) => {
       await client.query('SET TRANSACTION READ WRITE');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aNewCredential, aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   ConsoleSessionStore,
   type Database,
@@ -28,15 +28,8 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 async function aPartner(name: string): Promise<PartnerId> {
-  const credential = {
-    keyHash: randomBytes(32),
-    keyPrefix: 'svck_test',
-    secretCiphertext: randomBytes(64),
-  };
-  const { partnerId } = await new PartnerStore(database).create({
-    ...{ name, rate: 1, burst: 1, credential },
-  });
-  return partnerId;
+  const terms = { name, rate: 1, burst: 1, credential: aNewCredential() };
+  return (await new PartnerStore(database).create(terms)).partnerId;
 }
 
 async function invite(change: Partial<NewInvitation> = {}) {

@@ -40,9 +40,12 @@ async function run(...statements: string[]): Promise<void> {
   for (const statement of statements) await database.pool.query(statement);
 }
 
-const INTEGRITY = { code: '23000' };
-const CHECK = { code: '23514' };
-const UNIQUE = { code: '23505' };
+const INTEGRITY = '23000';
+const CHECK = '23514';
+const UNIQUE = '23505';
+const AHEAD = insert([1, 20, 1100, 5]);
+const THREE = insert([1, 11, 1010, 5], [2, 12, 1020, 5], [1, 13, 1030, 7]);
+const STATE = 'UPDATE staking.index_state SET';
 
 describe('the database itself', () => {
   it('takes rows in the order of blocks and time, and blocks of the same second', async () => {
@@ -60,65 +63,51 @@ describe('the database itself', () => {
     ]);
   });
 
-  it.each([
-    ['at the indexed head', [1, 10, 1000, 5]],
-    ['below it', [1, 9, 1000, 5]],
-    ['above it but earlier', [1, 11, 999, 5]],
-  ] as [string, Row][])('refuses a row %s', async (_, row) => {
-    await expect(run(insert(row))).rejects.toMatchObject(INTEGRITY);
-    await expect(run(insert([2, 12, 1010, 1], row))).rejects.toMatchObject(INTEGRITY);
-  });
-
-  it('refuses rows of one statement whose times contradict their blocks', async () => {
-    await expect(run(insert([1, 11, 1010, 5], [2, 12, 1009, 5]))).rejects.toMatchObject(INTEGRITY);
-    await expect(run(insert([1, 11, 1010, 5], [2, 11, 1011, 5]))).rejects.toMatchObject(INTEGRITY);
-  });
-
-  it('refuses what lies below rows written before, even where the head has not followed', async () => {
-    await run(insert([1, 20, 1100, 5]));
-    await expect(run(insert([1, 19, 1090, 5]))).rejects.toMatchObject(INTEGRITY);
-    await expect(run(insert([2, 21, 1099, 5]))).rejects.toMatchObject(INTEGRITY);
-    await expect(run(moveHead(19, 1100))).rejects.toMatchObject(INTEGRITY);
-    await expect(run(moveHead(20, 1099))).rejects.toMatchObject(INTEGRITY);
-    await run(moveHead(20, 1100));
-  });
-
-  it('refuses a second row for a block, a negative balance, an address that is none', async () => {
-    await expect(run(insert([1, 11, 1010, 5], [1, 11, 1010, 6]))).rejects.toMatchObject(UNIQUE);
-    await expect(run(insert([1, 11, 1010, -1]))).rejects.toMatchObject(CHECK);
-    await expect(
-      run(`INSERT INTO staking.balance_change VALUES ('\\x00', 11, 1010, 5)`),
-    ).rejects.toMatchObject(CHECK);
-    await expect(
-      run(`INSERT INTO staking.balance_day VALUES ('\\x${'00'.repeat(20)}', 1, -1, 0)`),
-    ).rejects.toMatchObject(CHECK);
-  });
-
-  it('refuses edits, and removal from anywhere but the newest end', async () => {
-    await run(insert([1, 11, 1010, 5], [2, 12, 1020, 5], [1, 13, 1030, 7]), moveHead(13, 1030));
-    await expect(run('UPDATE staking.balance_change SET balance = 1')).rejects.toMatchObject(
-      INTEGRITY,
-    );
-    await expect(run('DELETE FROM staking.balance_change WHERE block = 12')).rejects.toMatchObject(
-      INTEGRITY,
-    );
-    await expect(run(moveHead(12, 1020))).rejects.toMatchObject(INTEGRITY);
+  it('follows with its head what was written, and gives back from the newest end', async () => {
+    await run(THREE, moveHead(13, 1030));
     await run('DELETE FROM staking.balance_change WHERE block > 11', moveHead(11, 1010));
-    await run(insert([2, 12, 1015, 5]));
+    await run(insert([2, 12, 1015, 5]), AHEAD, moveHead(20, 1100));
   });
 
-  it('refuses a head that is replaced or a fence that goes back', async () => {
-    await expect(
-      run(`UPDATE staking.index_state SET head_hash = '\\x${'ff'.repeat(32)}'`),
-    ).rejects.toMatchObject(INTEGRITY);
-    await run('UPDATE staking.index_state SET fence = 3');
-    await expect(run('UPDATE staking.index_state SET fence = 2')).rejects.toMatchObject(INTEGRITY);
-    await expect(run('UPDATE staking.index_state SET total = -1')).rejects.toMatchObject(CHECK);
-  });
-
-  it('holds one index only', async () => {
-    await expect(
-      run('INSERT INTO staking.index_state SELECT * FROM staking.index_state'),
-    ).rejects.toMatchObject(UNIQUE);
+  it.each<[string, string, string, string[]?]>([
+    ['a row at the indexed head', INTEGRITY, insert([1, 10, 1000, 5])],
+    ['one beside a right row', INTEGRITY, insert([2, 12, 1010, 1], [1, 10, 1000, 5])],
+    ['a row below the head', INTEGRITY, insert([1, 9, 1000, 5])],
+    ['one beside a right row', INTEGRITY, insert([2, 12, 1010, 1], [1, 9, 1000, 5])],
+    ['a row above the head but earlier', INTEGRITY, insert([1, 11, 999, 5])],
+    ['one beside a right row', INTEGRITY, insert([2, 12, 1010, 1], [1, 11, 999, 5])],
+    ['a later block at an earlier time', INTEGRITY, insert([1, 11, 1010, 5], [2, 12, 1009, 5])],
+    ['one block at two times', INTEGRITY, insert([1, 11, 1010, 5], [2, 11, 1011, 5])],
+    ['a row below one that was written before', INTEGRITY, insert([1, 19, 1090, 5]), [AHEAD]],
+    ['a row earlier than one of before', INTEGRITY, insert([2, 21, 1099, 5]), [AHEAD]],
+    ['a head below rows', INTEGRITY, moveHead(19, 1100), [AHEAD]],
+    ['a head earlier than rows', INTEGRITY, moveHead(20, 1099), [AHEAD]],
+    ['a head that goes back alone', INTEGRITY, moveHead(12, 1020), [THREE, moveHead(13, 1030)]],
+    ['an edit', INTEGRITY, 'UPDATE staking.balance_change SET balance = 1', [THREE]],
+    [
+      'a removal from the middle',
+      INTEGRITY,
+      'DELETE FROM staking.balance_change WHERE block = 12',
+      [THREE],
+    ],
+    ['a head that is replaced', INTEGRITY, `${STATE} head_hash = '\\x${'ff'.repeat(32)}'`],
+    ['a fence that goes back', INTEGRITY, `${STATE} fence = 2`, [`${STATE} fence = 3`]],
+    ['a negative total', CHECK, `${STATE} total = -1`],
+    ['a negative balance', CHECK, insert([1, 11, 1010, -1])],
+    [
+      'an address that is none',
+      CHECK,
+      `INSERT INTO staking.balance_change VALUES ('\\x00', 11, 1010, 5)`,
+    ],
+    [
+      'a negative low',
+      CHECK,
+      `INSERT INTO staking.balance_day VALUES ('\\x${'00'.repeat(20)}', 1, -1, 0)`,
+    ],
+    ['a second row for a block', UNIQUE, insert([1, 11, 1010, 5], [1, 11, 1010, 6])],
+    ['a second index', UNIQUE, 'INSERT INTO staking.index_state SELECT * FROM staking.index_state'],
+  ])('refuses %s', async (_case, code, refused, before = []) => {
+    await run(...before);
+    await expect(run(refused)).rejects.toMatchObject({ code });
   });
 });

@@ -16,20 +16,26 @@ import {
   watchLocks,
 } from '#libs/testing';
 import {
+  type Database,
   DatabaseRefusedError,
   FencedError,
-  StaleHeadError,
   type IndexBatch,
   IndexMissingError,
   IndexStore,
+  SnapshotStore,
+  StaleHeadError,
+  type WalletBalance,
+  walletPages,
 } from '../index.js';
 
 let test: TestDatabase;
+let database: Database;
 let store: IndexStore;
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  store = new IndexStore(await test.open());
+  database = await test.open();
+  store = new IndexStore(database);
 });
 beforeEach(() => test.empty());
 afterAll(() => test.drop());
@@ -76,7 +82,6 @@ describe('IndexStore', () => {
 
   it('lets no other process take the lead or write between its first statement and the commit', async () => {
     const fence = await started();
-    const database = await test.open();
     const watched = watchLocks(database, await test.open(), 'staking.index_state');
     const watchedStore = new IndexStore(watched.database);
     const head = aBlock(5);
@@ -88,7 +93,6 @@ describe('IndexStore', () => {
 
   it('refuses changes that were computed from another balance than the stored one', async () => {
     const fence = await started();
-    const { pool } = await test.open();
     const [first, second] = [aBlock(1), aBlock(2)];
     const staked = (block: BlockRef, amount: bigint, states: Map<Address, WalletState>) =>
       foldBlocks(states, [
@@ -124,13 +128,12 @@ describe('IndexStore', () => {
     }
     expect(await store.state()).toEqual(before);
     await store.commit(aBatch({ ...batch, folded: staked(second, 5n, right) }));
-    const { rows } = await pool.query('SELECT low, closing FROM staking.balance_day');
+    const { rows } = await database.pool.query('SELECT low, closing FROM staking.balance_day');
     expect(rows).toEqual([0, 0].map(() => ({ low: '0', closing: '105' })));
   });
 
   it('keeps the total at the end of each day, also through a rollback', async () => {
     const fence = await started();
-    const { pool } = await test.open();
     const at = (day: number, number: number) => aBlock(number, day * 86_400 + number);
     const start = await store.state();
     const blocks = [at(20_000, 1), at(20_000, 2), at(20_003, 3), at(20_004, 4)];
@@ -143,7 +146,7 @@ describe('IndexStore', () => {
     );
     const head = at(20_004, 4);
     const totals = async (): Promise<unknown> =>
-      (await pool.query('SELECT day, total FROM staking.day_total ORDER BY day')).rows;
+      (await database.pool.query('SELECT day, total FROM staking.day_total ORDER BY day')).rows;
     await store.commit(aBatch({ fence, previousHead: start?.head ?? head, head, folded, blocks }));
     expect(await totals()).toEqual([
       { day: 20_000, total: '20' },
@@ -286,5 +289,87 @@ describe('IndexStore', () => {
     });
     await store.clearHalt(fence);
     expect((await store.state())?.halted).toBeUndefined();
+  });
+
+  it('has every wallet once on its pages, with its balance at the end of the block', async () => {
+    const fence = await started();
+    const wallets = [1, 2, 3, 4, 5, 6];
+    // Wallet w changes in every block whose number it divides. Its balance is the block's number.
+    for (let number = 1; number <= 6; number++) {
+      const [previousHead, head] = [aBlock(number - 1), aBlock(number)];
+      const changed = wallets.filter((wallet) => number % wallet === 0);
+      const changes = changed.map((wallet) => change(wallet, head, BigInt(number)));
+      await store.commit({ fence, previousHead, head, folded: aFold({ changes }), blocks: [] });
+    }
+    for (const block of [0, 1, 4, 5, 6]) {
+      const expected = wallets.map((wallet) => {
+        return { wallet: aWallet(wallet), balance: BigInt(Math.floor(block / wallet) * wallet) };
+      });
+      for (const limit of [1, 2, 4, 100]) {
+        const pages: (readonly WalletBalance[])[] = [];
+        for await (const page of walletPages(store, { block: BigInt(block), limit })) {
+          pages.push(page);
+        }
+        expect(pages.flat()).toEqual(expected);
+        expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
+      }
+    }
+  });
+});
+
+describe('the generation of the index', () => {
+  const generation = async (): Promise<string | undefined> =>
+    (await new SnapshotStore(database).read())?.state.generation;
+
+  async function startedAt(number: number): Promise<bigint> {
+    const fence = await started();
+    const head = aBlock(number);
+    const folded = aFold({ changes: [change(1, head, 5n)], total: 5n });
+    await store.commit(aBatch({ fence, head, folded, synced: true }));
+    return fence;
+  }
+
+  it('stays while blocks are added, facts are noted, and the index halts', async () => {
+    const fence = await startedAt(5);
+    const before = await generation();
+    const [previousHead, head] = [aBlock(5), aBlock(6)];
+    const folded = aFold({ changes: [change(1, head, 6n)], total: 1n });
+    await store.commit(aBatch({ fence, previousHead, head, folded }));
+    await store.commit(aBatch({ fence, previousHead: head, head, finalised: aBlock(4) }));
+    await store.halt(fence, 'a reason');
+    await store.clearHalt(fence);
+    expect(await generation()).toBe(before);
+  });
+
+  it('is another after a rollback, also one that takes no change back', async () => {
+    const fence = await startedAt(5);
+    const seen = new Set([await generation()]);
+    await store.rollback({ fence, head: aBlock(5), to: aBlock(4) });
+    seen.add(await generation());
+    await store.rollback({ fence, head: aBlock(4), to: aBlock(2) });
+    seen.add(await generation());
+    expect(seen.size).toBe(3);
+  });
+
+  it.each([
+    'DELETE FROM staking.balance_change',
+    'TRUNCATE staking.balance_change',
+    'UPDATE staking.index_state SET generation = gen_random_uuid()',
+  ])('is another after what is done by hand, or by a program that forgets it: %s', async (text) => {
+    await startedAt(5);
+    const before = await generation();
+    await database.query({ text });
+    expect(await generation()).not.toBe(before);
+  });
+
+  it('is another under each leader, and for an index that is made again', async () => {
+    await startedAt(5);
+    const before = await generation();
+    await store.takeLead();
+    const led = await generation();
+    expect(led).not.toBe(before);
+    await test.empty();
+    await startedAt(5);
+    expect([before, led]).not.toContain(await generation());
   });
 });

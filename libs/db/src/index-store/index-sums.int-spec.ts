@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { foldBlocks } from '#libs/domain';
 import {
   aBlock,
   aFold,
-  anInitialIndex,
+  anIndexOf,
   aWallet,
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing';
-import { type Database, IndexStore, readIndexSums } from '../index.js';
+import { type Database, readIndexSums } from '../index.js';
 
 const DAY = 86_400;
 const WALLETS = 7;
@@ -24,10 +23,6 @@ afterAll(() => test.drop());
 
 /** Every wallet stakes its number on the first day, and once more on the second. */
 async function anIndex() {
-  const store = new IndexStore(database);
-  const first = aBlock(0, 100 * DAY);
-  await store.create(anInitialIndex({ head: first }));
-  const fence = await store.takeLead();
   const blocks = [1, 2].map((number) => ({
     blockNumber: BigInt(number),
     timestampSeconds: (99 + number) * DAY + 60,
@@ -35,10 +30,8 @@ async function anIndex() {
       return { wallet: aWallet(at + 1), amount: BigInt(at + 1) };
     }),
   }));
-  const folded = foldBlocks(new Map(), blocks);
-  const head = aBlock(2, 101 * DAY + 60);
-  await store.commit({ fence, previousHead: first, head, folded, blocks: [] });
-  return { store, fence, head, total: folded.totalDelta };
+  const index = await anIndexOf(database, blocks, { previousHead: aBlock(0, 100 * DAY) });
+  return { ...index, total: index.folded.totalDelta };
 }
 
 describe('readIndexSums', () => {

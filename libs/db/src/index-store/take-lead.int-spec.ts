@@ -47,14 +47,6 @@ async function untilAwaited(): Promise<void> {
 }
 
 describe('taking the lead', () => {
-  it('makes another generation: what is cached may be of blocks that a failover lost', async () => {
-    const database = await test.open();
-    const generation = { text: 'SELECT generation FROM staking.index_state' };
-    const before = await database.query(generation);
-    await store.takeLead();
-    expect(await database.query(generation)).not.toEqual(before);
-  });
-
   it('does not wait for a program that stopped inside a transaction', async () => {
     const before = await store.takeLead();
     const { client, ended } = await holding();

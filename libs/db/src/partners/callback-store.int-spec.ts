@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDecimal, type PartnerId } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aNewCredential, aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type CallbackSettings,
   CallbackStore,
@@ -19,12 +18,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   const database = await test.open();
   callbacks = new CallbackStore(database);
-  const credential = {
-    keyHash: randomBytes(32),
-    keyPrefix: 'svck_abcdefg',
-    secretCiphertext: randomBytes(64),
-  };
-  const partner = { name: 'Acme', rate: 20, burst: 100, credential };
+  const partner = { name: 'Acme', rate: 20, burst: 100, credential: aNewCredential() };
   ({ partnerId } = await new PartnerStore(database).create(partner));
 });
 afterAll(() => test.drop());

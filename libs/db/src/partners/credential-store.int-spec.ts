@@ -1,13 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
-import {
-  CredentialStore,
-  type NewCredential,
-  PartnerStore,
-  PartnerUnknownError,
-} from '../index.js';
+import { aNewCredential, aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { CredentialStore, PartnerStore, PartnerUnknownError } from '../index.js';
 import {
   CredentialAmbiguousError,
   CredentialMissingError,
@@ -27,19 +21,15 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-function aCredential(keyPrefix: string): NewCredential {
-  return { keyHash: randomBytes(32), keyPrefix, secretCiphertext: randomBytes(64) };
-}
-
 async function partnerWith(name: string, ...prefixes: readonly string[]): Promise<PartnerId> {
   const [first = '', ...others] = prefixes;
   const { partnerId } = await partners.create({
     name,
     rate: 1,
     burst: 1,
-    credential: aCredential(first),
+    credential: aNewCredential(first),
   });
-  for (const prefix of others) await credentials.add(partnerId, aCredential(prefix));
+  for (const prefix of others) await credentials.add(partnerId, aNewCredential(prefix));
   return partnerId;
 }
 
@@ -75,7 +65,7 @@ describe('CredentialStore', () => {
   });
 
   it('knows no partner that is not there', async () => {
-    await expect(credentials.add(aPartnerId(), aCredential('svck_9'))).rejects.toThrow(
+    await expect(credentials.add(aPartnerId(), aNewCredential('svck_9'))).rejects.toThrow(
       PartnerUnknownError,
     );
     await expect(
@@ -90,26 +80,26 @@ describe('a credential that is replaced', () => {
   it('is good beside the new one until its end, and never longer than it would have been', async () => {
     const partner = await partnerWith('Overlap', 'svck_old');
     const hour = { partner, keyPrefix: 'svck_old', overlapSeconds: 3600 };
-    const { keyPrefix, goodUntil } = await credentials.replace(hour, aCredential('svck_new'));
+    const { keyPrefix, goodUntil } = await credentials.replace(hour, aNewCredential('svck_new'));
     expect(keyPrefix).toBe('svck_old');
     const [old, fresh] = await found(partner);
     expect([old?.endsAt, old?.revokedAt, fresh?.endsAt]).toEqual([goodUntil, null, null]);
     const day = { ...hour, overlapSeconds: 86_400 };
-    const again = await credentials.replace(day, aCredential('svck_third'));
+    const again = await credentials.replace(day, aNewCredential('svck_third'));
     expect(again.goodUntil).toEqual(goodUntil);
   });
 
   it('is revoked at once without an overlap', async () => {
     const partner = await partnerWith('At once', 'svck_gone');
     const none = { partner, keyPrefix: 'svck_gone', overlapSeconds: 0 };
-    await credentials.replace(none, aCredential('svck_here'));
+    await credentials.replace(none, aNewCredential('svck_here'));
     expect(await active(partner)).toEqual(['svck_here']);
   });
 
   it('is none to rely on when the last one that lasts is revoked', async () => {
     const partner = await partnerWith('Relied', 'svck_ends');
     const day = { partner, keyPrefix: 'svck_ends', overlapSeconds: 86_400 };
-    await credentials.replace(day, aCredential('svck_last'));
+    await credentials.replace(day, aNewCredential('svck_last'));
     const revoke = { partner, keyPrefix: 'svck_last', force: false };
     await expect(credentials.revoke(revoke)).rejects.toThrow(LastCredentialError);
     const ending = { partner, keyPrefix: 'svck_ends', force: false };
@@ -120,7 +110,7 @@ describe('a credential that is replaced', () => {
     const all = Array.from({ length: 10 }, (_, place) => `svck_m${place}`);
     const partner = await partnerWith('Many', ...all);
     const one = { partner, keyPrefix: 'svck_m1', overlapSeconds: 60 };
-    const refused = credentials.replace(one, aCredential('svck_more'));
+    const refused = credentials.replace(one, aNewCredential('svck_more'));
     await expect(refused).rejects.toThrow(TooManyCredentialsError);
     expect(await active(partner)).toEqual(all);
   });

@@ -1,7 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CredentialId, type PartnerId } from '#libs/domain';
-import { aCredentialId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  aCredentialId,
+  aNewCredential,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
 import {
   type Database,
   type LoggedRequest,
@@ -33,11 +37,11 @@ afterAll(() => test.drop());
 
 beforeEach(async () => {
   await test.empty();
-  const keyHash = randomBytes(32);
-  const credential = { keyHash, keyPrefix: 'svck_test', secretCiphertext: randomBytes(64) };
+  const credential = aNewCredential();
   const partners = new PartnerStore(owner);
   ({ partnerId } = await partners.create({ name: 'Acme', rate: 1, burst: 1, credential }));
-  credentialId = (await partners.findCredential(keyHash))?.credentialId ?? aCredentialId();
+  credentialId =
+    (await partners.findCredential(credential.keyHash))?.credentialId ?? aCredentialId();
 });
 
 function aRequest(change: Partial<LoggedRequest> = {}): LoggedRequest {

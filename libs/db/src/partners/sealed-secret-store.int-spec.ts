@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
-import { aWebhookId, createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing';
+import {
+  aNewCredential,
+  aWebhookId,
+  createTestDatabase,
+  type TestDatabase,
+  watchLocks,
+} from '#libs/testing';
 import {
   CallbackStore,
   type Database,
@@ -18,11 +24,7 @@ let database: Database;
 beforeAll(async () => {
   test = await createTestDatabase();
   database = await test.open();
-  const credential = {
-    keyHash: randomBytes(32),
-    keyPrefix: 'svck_abcdefg',
-    secretCiphertext: SEALED,
-  };
+  const credential = { ...aNewCredential(), secretCiphertext: SEALED };
   const terms = { name: 'Acme', rate: 20, burst: 100, credential };
   const { partnerId } = await new PartnerStore(database).create(terms);
   await new CallbackStore(database).change(partnerId, () => ({

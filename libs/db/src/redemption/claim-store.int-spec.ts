@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ClaimStore, ClaimWatchStore, NoSuchClaimError } from '../index.js';
-import { onChain, ReconciliationBench, TOKENS } from './reconciliation.support.js';
+import { onChain, LedgerBench, TOKENS } from './ledger-bench.support.js';
 import { aNewRedemption, aUuid, PLACE, START_MS } from './testing/builders.js';
 
-let bench: ReconciliationBench;
+let bench: LedgerBench;
 let claims: ClaimStore;
 beforeEach(async () => {
-  bench = await ReconciliationBench.start();
+  bench = await LedgerBench.start();
   claims = new ClaimStore(bench.database);
 });
 afterEach(() => bench.stop());
@@ -98,7 +98,7 @@ describe('a claim of a redemption that must not be paid', () => {
     await bench.read(onChain(redemption));
     await acknowledge(redemption.id);
     expect(await bench.differences()).toEqual({});
-    await bench.after(redemption, { type: 'cancel', by: 'user' });
+    await bench.cancelled(redemption);
     expect(await bench.differences()).toEqual({ 'claim-unpayable': [redemption.id] });
   });
 });
@@ -112,7 +112,7 @@ describe('a claim that the watch found', () => {
     await new ClaimWatchStore(bench.database).record(watched);
     expect(await acknowledge(redemption.id)).toBe(1);
     expect(await listed()).toEqual([]);
-    await bench.after(redemption, { type: 'cancel', by: 'user' });
+    await bench.cancelled(redemption);
     await bench.read(claim);
     expect(await bench.differences()).toEqual({ 'claim-unpayable': [redemption.id] });
     expect(await listed()).toEqual([redemption.id]);

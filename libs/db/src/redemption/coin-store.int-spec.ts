@@ -25,17 +25,8 @@ const reserve = (wei: bigint, changes = {}, by = store) =>
     ...changes,
   });
 
+// That it is counted up to its limit: test/simulation/engine/ledger/ledger-contract.int-spec.ts.
 describe('the coin of a day', () => {
-  it('is counted up to its bound, and a refusal counts nothing', async () => {
-    expect(await reserve(101n)).toBe(false);
-    expect(await reserve(60n)).toBe(true);
-    expect(await reserve(41n)).toBe(false);
-    expect(await store.spent(CHAIN, ACCOUNT, MORNING_MS)).toBe(60n);
-    expect(await reserve(40n)).toBe(true);
-    expect(await reserve(1n)).toBe(false);
-    expect(await store.spent(CHAIN, ACCOUNT, MORNING_MS)).toBe(100n);
-  });
-
   it('is that of one account, of one chain, of one UTC day', async () => {
     await reserve(100n);
     expect(await reserve(100n, { chainId: 2 })).toBe(true);

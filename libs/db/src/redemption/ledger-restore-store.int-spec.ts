@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { ReconciliationBench, TOKENS } from './reconciliation.support.js';
+import { LedgerBench, TOKENS } from './ledger-bench.support.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 
 /** Time of the services' clocks, ahead of the database's clock. */
 const AHEAD_MS = Date.now() + 300_000;
 
-let bench: ReconciliationBench;
+let bench: LedgerBench;
 let restores: LedgerRestoreStore;
 let store: RedemptionStore;
 beforeEach(async () => {
-  bench = await ReconciliationBench.start();
+  bench = await LedgerBench.start();
   restores = new LedgerRestoreStore(bench.database);
   store = new RedemptionStore(bench.database);
 });
@@ -170,8 +170,6 @@ it('knows the longest life that a voucher had', async () => {
 });
 
 describe('a worker that has read a redemption before', () => {
-  const PLAN = 'plan-committed';
-
   async function waiting(): Promise<void> {
     const text = `SELECT count(*)::int AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
       WHERE NOT l.granted AND d.datname = current_database()`;
@@ -182,21 +180,9 @@ describe('a worker that has read a redemption before', () => {
     }
   }
 
-  it('can neither plan nor begin anything after the note', async () => {
-    const [deducted, created] = [await bench.deducted(), await bench.created()];
-    await record();
-    const plan = { type: PLAN, plan: planOf(deducted) } as const;
-    await expect(store.apply(decided(deducted, plan))).rejects.toThrow('no longer as it was read');
-    const failed = decided(created, { type: 'cancel', by: 'user' });
-    await expect(store.apply(failed)).rejects.toThrow('no longer as it was read');
-    const { redemption } = (await store.get(deducted.id)) ?? {};
-    expect([redemption?.state, redemption?.version]).toEqual(['deducted', deducted.version]);
-    await store.apply(decided(redemption ?? deducted, { type: 'plan-failed' }));
-  });
-
   it('waits for a note that is being made, and is refused by it', async () => {
     const deducted = await bench.deducted();
-    const write = decided(deducted, { type: PLAN, plan: planOf(deducted) });
+    const write = decided(deducted, { type: 'plan-committed', plan: planOf(deducted) });
     const refused: unknown[] = [];
     let planning: Promise<unknown> | undefined;
     await bench.database.transaction(async (client) => {
@@ -235,6 +221,6 @@ it('counts what open redemptions may still be paid, from the deduction on', asyn
   await bench.authorised();
   await bench.claimed();
   await bench.reverted();
-  await bench.after(await bench.deducted(), { type: 'cancel', by: 'user' });
+  await bench.cancelled(await bench.deducted());
   expect(await store.promisedTokens()).toBe(2n * TOKENS);
 });

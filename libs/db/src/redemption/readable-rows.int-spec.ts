@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
 import { type Database } from '../index.js';
-import { ReconciliationBench } from './reconciliation.support.js';
+import { LedgerBench } from './ledger-bench.support.js';
 import { aUuid } from './testing/builders.js';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -17,11 +17,11 @@ const PAID = { outcome: 'paid', ...EVENT, recipient: `0x${'cd'.repeat(20)}`, amo
 const CALL = { requestId: aUuid(), startedAtMs: 1 };
 const TARGET = { by: 'candidate', transactionId: 'tx' };
 
-let bench: ReconciliationBench;
+let bench: LedgerBench;
 let intruder: Database;
 let authorised: Redemption;
 beforeAll(async () => {
-  bench = await ReconciliationBench.start();
+  bench = await LedgerBench.start();
   intruder = await bench.test.open({ url: bench.test.urlAs('cli') });
   authorised = await bench.authorised();
 });

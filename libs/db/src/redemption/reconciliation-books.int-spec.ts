@@ -1,19 +1,12 @@
 import { aPartnerId } from '#libs/testing';
 import { type PartnerId } from '#libs/domain';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  CHAIN,
-  CLAIM_BLOCK,
-  FINAL,
-  onChain,
-  ReconciliationBench,
-  TOKENS,
-} from './reconciliation.support.js';
+import { CHAIN, CLAIM_BLOCK, FINAL, onChain, LedgerBench, TOKENS } from './ledger-bench.support.js';
 import { aBlock, aNewRedemption, PLACE, someWallet, START_MS } from './testing/builders.js';
 
-let bench: ReconciliationBench;
+let bench: LedgerBench;
 beforeEach(async () => {
-  bench = await ReconciliationBench.start();
+  bench = await LedgerBench.start();
 });
 afterEach(() => bench.stop());
 

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Difference } from '#libs/domain';
+import { type Address, type Difference } from '#libs/domain';
+import { KnownVaults } from '../index.js';
 import { exclusively } from './exclusively.js';
-import { CHAIN, FINAL, onChain, ReconciliationBench, TOKENS } from './reconciliation.support.js';
+import { CHAIN, FINAL, onChain, LedgerBench, TOKENS } from './ledger-bench.support.js';
 import { aBlock, aNewRedemption, PLACE, START_MS } from './testing/builders.js';
 
 const NOTHING = { count: 0, tokens: 0n };
+const OTHER = `0x${'7b'.repeat(20)}` as Address;
 
-let bench: ReconciliationBench;
+let bench: LedgerBench;
 beforeEach(async () => {
-  bench = await ReconciliationBench.start();
+  bench = await LedgerBench.start();
 });
 afterEach(() => bench.stop());
 
@@ -167,4 +169,19 @@ describe('a run', () => {
     expect(await next).toEqual({ result: 2 });
     expect(await take(() => Promise.resolve(3))).toEqual({ result: 3 });
   });
+});
+
+it('known vaults are those that were read and those that were planned on, each from its oldest block', async () => {
+  const vaults = new KnownVaults(bench.database);
+  expect(await vaults.of(CHAIN)).toEqual([]);
+  await bench.authorised();
+  expect(await vaults.of(CHAIN)).toEqual([{ vault: PLACE.vault, startBlock: PLACE.fromBlock }]);
+  await bench.store.begin(PLACE, 5n);
+  await vaults.add(CHAIN, { vault: OTHER, startBlock: 40n });
+  await vaults.add(CHAIN, { vault: OTHER, startBlock: 1n });
+  await bench.store.begin({ chainId: CHAIN + 1, vault: OTHER }, 1n);
+  expect(await vaults.of(CHAIN)).toEqual([
+    { vault: PLACE.vault, startBlock: 5n },
+    { vault: OTHER, startBlock: 40n },
+  ]);
 });

@@ -26,22 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
+// How long each wait is: test/simulation/engine/ledger/ledger-contract.int-spec.ts.
 describe('a wallet', () => {
-  it('waits twice as long after each vain attempt, an hour at most', async () => {
-    const wallet = someWallet();
-    const waits: number[] = [];
-    for (let nowMs = START_MS, count = 0; count < 40; count++) {
-      const untilMs = await attempts.note(wallet, nowMs);
-      expect(await attempts.waitsUntilMs(wallet, nowMs)).toBe(untilMs);
-      expect(await attempts.waitsUntilMs(wallet, untilMs - 1)).toBe(untilMs);
-      expect(await attempts.waitsUntilMs(wallet, untilMs)).toBeUndefined();
-      waits.push((untilMs - nowMs) / 1000);
-      nowMs = untilMs;
-    }
-    expect(waits.slice(0, 12)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]);
-    expect(new Set(waits.slice(10))).toEqual(new Set([3600]));
-  });
-
   it('waits once for attempts that were made together', async () => {
     const wallet = someWallet();
     const untils = await Promise.all(

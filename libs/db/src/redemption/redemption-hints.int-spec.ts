@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createTestDatabase, TcpLink, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, eventually, TcpLink, type TestDatabase } from '#libs/testing';
+import { RedemptionStore } from '../index.js';
 import { RedemptionHints } from './redemption-hints.js';
+import { aKey, aNewRedemption, someLimits } from './testing/builders.js';
 
 const LISTENER = { onHint: () => undefined, onLost: () => undefined };
 
@@ -45,4 +47,21 @@ it('does not listen after it was stopped', async () => {
   link.resume();
   await expect(hints.start(LISTENER)).rejects.toMatchObject(unavailable);
   expect(await connections()).toBe(0);
+});
+
+it('tells of a new redemption, and of the loss of its connection', async () => {
+  let count = 0;
+  const lost: Error[] = [];
+  const listener = { onHint: () => (count += 1), onLost: (error: Error) => lost.push(error) };
+  await hints.start(listener);
+  const database = await test.open();
+  await new RedemptionStore(database).create(aNewRedemption(), aKey(), someLimits());
+  await eventually(() => count > 0);
+  await database.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hints'`,
+  );
+  await eventually(() => lost.length > 0);
+  await hints.start(listener);
+  await hints.stop();
+  expect(lost).toHaveLength(1);
 });

@@ -3,22 +3,19 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId } from '#libs/testing';
 import {
-  type Database,
   LimitBreachedError,
   type ReservationLimits,
   ReservationRefusedError,
   RedemptionStore,
 } from '../index.js';
+import { LedgerBench } from './ledger-bench.support.js';
 import {
   aKey,
   aNewRedemption,
   aUuid,
-  claimOf,
   decided,
-  expiryOf,
-  planOf,
   someLimits,
   someWallet,
   START_MS,
@@ -27,19 +24,17 @@ import {
 const DAY_MS = 86_400_000;
 const ALL = 10n ** 30n;
 
-let test: TestDatabase;
-let database: Database;
+let bench: LedgerBench;
 /** The stores of two workers. */
 let stores: [RedemptionStore, RedemptionStore];
 beforeAll(async () => {
-  test = await createTestDatabase();
-  database = await test.open({ poolSize: 10 });
+  bench = await LedgerBench.start({ poolSize: 10 });
   stores = [
-    new RedemptionStore(database),
-    new RedemptionStore(await test.open({ poolSize: 10, applicationName: 'another worker' })),
+    bench.redemptions,
+    new RedemptionStore(await bench.test.open({ poolSize: 10, applicationName: 'another worker' })),
   ];
 });
-afterAll(() => test.drop());
+afterAll(() => bench.stop());
 
 async function created(change: Partial<Redemption> = {}, nowMs = START_MS): Promise<Redemption> {
   const redemption = aNewRedemption({ tokenAmount: 10n, ...change }, nowMs);
@@ -58,43 +53,15 @@ async function begin(
   return write.decision.next;
 }
 
-async function step(
-  before: Redemption,
-  event: Parameters<typeof decided>[1],
-  change: Parameters<typeof decided>[2] = {},
-): Promise<Redemption> {
-  const write = decided(before, event, change);
-  await stores[0].apply(write);
-  return write.decision.next;
-}
-
 async function refusalOf(begun: Promise<unknown>): Promise<string> {
   const error: unknown = await begun.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ReservationRefusedError);
   return (error as ReservationRefusedError).reason;
 }
 
-async function deducted(redemption: Redemption): Promise<Redemption> {
-  const { openCall, id } = redemption;
-  if (openCall === null) throw new Error('no call');
-  const partnerTransactionId = `tx-${id}`;
-  const { requestId } = openCall;
-  return step(redemption, { type: 'deduct-confirmed', requestId, partnerTransactionId });
-}
-
-async function reverted(deduction: Redemption): Promise<Redemption> {
-  const reverting = await step(deduction, { type: 'cancel', by: 'user' });
-  const neverPaid = expiryOf(reverting);
-  const calling = await step(reverting, { type: 'call-due', requestId: aUuid(), neverPaid });
-  return step(calling, {
-    type: 'revert-already',
-    requestId: calling.openCall?.requestId ?? aUuid(),
-  });
-}
-
 /** The sums that the database keeps, and the sums over the rows themselves. */
 async function books(): Promise<{ kept: string; counted: string; days: number }> {
-  const [row] = await database.query<{ kept: string; counted: string; days: number }>({
+  const [row] = await bench.database.query<{ kept: string; counted: string; days: number }>({
     text: `SELECT redemption.reserved_tokens('payouts')::text AS kept,
       (SELECT coalesce(sum(token_amount), 0)::text FROM redemption.redemption
         WHERE state IN ('deducting', 'deducted', 'authorised') OR resume = 'authorised') AS counted,
@@ -163,12 +130,11 @@ describe('what is reserved', () => {
     const refused = await begin(await created({ partner }), budget);
     expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
     const requestId = refused.openCall?.requestId ?? aUuid();
-    await step(refused, { type: 'deduct-refused', requestId, code: 'ERR-USER-NOT-FOUND' });
-    await reverted(await deducted(await begin(await created({ partner }), budget)));
-    const last = await deducted(await begin(await created({ partner }), budget));
-    const planned = await step(last, { type: 'plan-committed', plan: planOf(last) });
-    const evidence = claimOf(planned);
-    await step(planned, { type: 'payout-paid', redemptionId: planned.id, evidence });
+    await bench.after(refused, { type: 'deduct-refused', requestId, code: 'ERR-USER-NOT-FOUND' });
+    const second = await bench.confirmed(await begin(await created({ partner }), budget));
+    await bench.givenBack(await bench.cancelled(second));
+    const third = await bench.confirmed(await begin(await created({ partner }), budget));
+    await bench.paid(await bench.planned(third));
     expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
     const { kept, counted, days } = await books();
     expect([kept, days]).toEqual([counted, 0]);
@@ -192,26 +158,10 @@ describe('what is reserved', () => {
     }
   });
 
-  it('counts a voucher that its wallet did not claim, though its points went back', async () => {
-    const wallet = someWallet();
-    const budget = { walletDailyTokens: 10n };
-    const taken = await deducted(await begin(await created({ wallet }), budget));
-    const planned = await step(taken, { type: 'plan-committed', plan: planOf(taken) });
-    const evidence = expiryOf(planned);
-    const dead = await step(planned, { type: 'payout-dead', redemptionId: planned.id, evidence });
-    const neverPaid = expiryOf(planned);
-    const calling = await step(dead, { type: 'call-due', requestId: aUuid(), neverPaid });
-    const requestId = calling.openCall?.requestId ?? aUuid();
-    await step(calling, { type: 'revert-already', requestId });
-    expect(await refusalOf(begin(await created({ wallet }), budget))).toBe('budget-spent');
-    expect((await books()).kept).toBe((await books()).counted);
-  });
-
   it('is counted as it is where a redemption in attention is to go on another way, again and again', async () => {
-    const taken = await deducted(await begin(await created()));
-    const planned = await step(taken, { type: 'plan-committed', plan: planOf(taken) });
+    const planned = await bench.planned(await bench.confirmed(await begin(await created())));
     const before = await books();
-    const cli = await test.open({ url: test.urlAs('cli') });
+    const cli = await bench.test.open({ url: bench.test.urlAs('cli') });
     for (let turn = 0; turn < 4; turn++) {
       await cli.transaction(async (client) => {
         await client.query(
@@ -233,7 +183,7 @@ describe('what is reserved', () => {
 
   it('is only asked for where the row is still the one that was read', async () => {
     const redemption = await created();
-    await stores[0].apply(decided(redemption, { type: 'cancel', by: 'user' }, { actor: 'user' }));
+    await bench.cancelled(redemption);
     await expect(begin(redemption, { room: 0n })).rejects.toMatchObject({
       code: 'REDEMPTION_STALE',
     });

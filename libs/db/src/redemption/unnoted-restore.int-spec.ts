@@ -1,17 +1,20 @@
-/** The mark of a restore that was not noted: what the database refuses meanwhile, from whatever connects. */
+/**
+ * The mark of a restore that was not noted: what the database refuses meanwhile, from whatever connects. Each step of a
+ * worker is in test/simulation/engine/ledger/ledger-contract.int-spec.ts.
+ */
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Redemption, type UuidV7 } from '#libs/domain';
-import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { ReconciliationBench } from './reconciliation.support.js';
-import { expiryOf, planOf, START_MS } from './testing/builders.js';
+import { LedgerRestoreStore } from '../index.js';
+import { LedgerBench } from './ledger-bench.support.js';
+import { START_MS } from './testing/builders.js';
 
 const NOT_NOTED = { code: 'RESTORE_NOT_NOTED' };
 
-let bench: ReconciliationBench;
+let bench: LedgerBench;
 let restores: LedgerRestoreStore;
 beforeEach(async () => {
-  bench = await ReconciliationBench.start();
+  bench = await LedgerBench.start();
   restores = new LedgerRestoreStore(bench.database);
 });
 afterEach(() => bench.stop());
@@ -35,36 +38,14 @@ function note(lostSinceMs = START_MS - 60_000) {
 }
 
 describe('while a restore is not noted', () => {
-  it('nothing is created, called, planned, failed or given back; the note ends that', async () => {
-    const created = await bench.created();
-    const deducted = await bench.deducted();
-    const reverting = await bench.after(await bench.deducted(), { type: 'cancel', by: 'user' });
-    const { calling, callEnd } = await bench.called(
-      await bench.after(await bench.deducted(), { type: 'cancel', by: 'user' }),
-    );
-    const steps: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['create', () => bench.created()],
-      ['deduct', () => bench.called(created)],
-      ['fail', () => bench.after(created, { type: 'cancel', by: 'user' })],
-      ['plan', () => bench.after(deducted, { type: 'plan-committed', plan: planOf(deducted) })],
-      ['revert', () => bench.called(reverting)],
-      [
-        'end',
-        () =>
-          bench.after(
-            calling,
-            {
-              type: 'revert-confirmed',
-              requestId: callEnd.requestId,
-              partnerTransactionId: 'p',
-              partnerRevertId: 'r',
-            },
-            { callEnd },
-          ),
-      ],
-    ];
+  it('nothing is created or given back, until it is noted', async () => {
+    const { calling, callEnd } = await bench.called(await bench.cancelled(await bench.deducted()));
+    const { requestId } = callEnd;
+    const ids = { requestId, partnerTransactionId: 'p', partnerRevertId: 'r' };
+    const givenBack = { type: 'revert-confirmed', ...ids } as const;
     await restored();
-    for (const [, step] of steps) await expect(step()).rejects.toMatchObject(NOT_NOTED);
+    await expect(bench.created()).rejects.toMatchObject(NOT_NOTED);
+    await expect(bench.after(calling, givenBack, { callEnd })).rejects.toMatchObject(NOT_NOTED);
     expect((await restores.standing()).unnoted).toMatchObject({
       noticed: 'restored from a backup',
       missingAtMs: undefined,
@@ -74,37 +55,11 @@ describe('while a restore is not noted', () => {
     await bench.created();
   });
 
-  it('results are written down, and a claim ends its redemption', async () => {
-    const { calling, callEnd } = await bench.called(await bench.created());
-    const paying = await bench.authorised();
-    const dying = await bench.authorised();
+  it('a claim ends its redemption, and so does the end of a voucher', async () => {
+    const [paying, dying] = [await bench.authorised(), await bench.authorised()];
     await restored();
-    const { requestId } = callEnd;
-    const deducted = await bench.after(
-      calling,
-      { type: 'deduct-confirmed', requestId, partnerTransactionId: 'p' },
-      { callEnd },
-    );
-    expect(deducted.state).toBe('deducted');
     expect((await bench.paid(paying)).state).toBe('claimed');
-    const evidence = expiryOf(dying);
-    const dead = { type: 'payout-dead', redemptionId: dying.id, evidence } as const;
-    expect((await bench.after(dying, dead)).state).toBe('reverting');
-  });
-
-  it('payouts are taken, and nothing is leased', async () => {
-    await bench.created();
-    await bench.deducted();
-    const { id } = await bench.authorised();
-    await restored();
-    const store = new RedemptionStore(bench.database);
-    const due = { count: 9, dueByMs: START_MS + 3_600_000 };
-    const lease = { ...due, leaseMs: 1000, owner: 'w' };
-    expect(await store.lease(lease)).toEqual([]);
-    const taken = await store.takePayouts({ ...due, untilMs: due.dueByMs });
-    expect(taken.map(({ redemption }) => redemption.id)).toEqual([id]);
-    await note();
-    expect(await store.lease(lease)).toHaveLength(2);
+    expect((await bench.expired(dying)).state).toBe('reverting');
   });
 
   it.each(['redemption', 'cli', 'console'] as const)(
@@ -132,17 +87,6 @@ describe('while a restore is not noted', () => {
 });
 
 describe('a mark', () => {
-  it('of something missing is removed only by a note that begins before it', async () => {
-    await restores.mark('it lacks a transition', START_MS);
-    await note(START_MS + 1);
-    expect((await restores.standing()).unnoted).toMatchObject({
-      noticed: 'it lacks a transition',
-      missingAtMs: START_MS,
-    });
-    await note(START_MS);
-    expect((await restores.standing()).unnoted).toBeUndefined();
-  });
-
   it('is left once, and not where the operator says that nothing is missing', async () => {
     await restored('on');
     expect((await restores.standing()).unnoted).toBeUndefined();
@@ -215,7 +159,7 @@ describe('a transition that was seen', () => {
     const { calling, callEnd } = await bench.called(await bench.created());
     const { requestId } = callEnd;
     expect((await seenOf(calling, 'call-due', requestId)).lacksSeen).toBe(false);
-    const cancelled = await bench.after(await bench.created(), { type: 'cancel', by: 'user' });
+    const cancelled = await bench.cancelled(await bench.created());
     expect(cancelled.version).toBe(calling.version);
     expect((await seenOf(cancelled, 'call-due', requestId)).lacksSeen).toBe(true);
     const { calling: again } = await bench.called(await bench.created());

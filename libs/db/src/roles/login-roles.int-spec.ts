@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { type TestDatabase } from '#libs/testing';
 import {
   createDatabase,
@@ -55,8 +56,7 @@ describe('prepareLogins', () => {
   it('makes a user for each program who can log in and do no more than it needs; again changes nothing', async () => {
     await migrate(test.url);
     const urls = loginUrls();
-    made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
-    expect(await prepareLogins(test.url, urls)).toEqual([...made]);
+    expect(await logins.prepare(...PROGRAMS)).toEqual(made);
     const passwords = () =>
       owner.query({
         text: `SELECT rolname, rolpassword FROM pg_authid WHERE rolname LIKE '%${suffix}' ORDER BY 1`,
@@ -70,8 +70,7 @@ describe('prepareLogins', () => {
 
   it('gives a user the password of its URL where that was replaced', async () => {
     await migrate(test.url);
-    made.push(`api_${suffix}`);
-    await prepareLogins(test.url, { api: loginUrls().api });
+    await logins.prepare('api');
     const { api } = loginUrls('another one');
     await prepareLogins(test.url, { api });
     expect(await rightsOf('api', api)).toEqual([]);
@@ -115,7 +114,7 @@ describe('prepareLogins', () => {
       await pooled('redemption');
     } finally {
       await giveBack(user);
-      made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
+      made.push(...PROGRAMS.map((program) => logins.userOf(program)));
     }
   });
 
@@ -150,7 +149,7 @@ describe('prepareLogins', () => {
       await prepareLogins(urlAs(user), urls, { isPooled });
     } finally {
       await giveBack(user);
-      made.push(...PROGRAMS.map((program) => `${program}_${suffix}`));
+      made.push(...PROGRAMS.map((program) => logins.userOf(program)));
     }
   });
 
@@ -162,9 +161,42 @@ describe('prepareLogins', () => {
       code: 'LOGIN_URL_SHARED',
     });
   });
+
+  it('leaves the portal few connections, or as many as an administrator says', async () => {
+    await migrate(test.url);
+    const { portal } = loginUrls();
+    await logins.prepare('portal');
+    const opened = Array.from({ length: 21 }, () => new Client({ connectionString: portal }));
+    try {
+      for (const client of opened.slice(0, 20)) await client.connect();
+      await expect(opened[20]?.connect()).rejects.toMatchObject({ code: '53300' });
+    } finally {
+      for (const client of opened.slice(0, 20)) await client.end();
+    }
+    await owner.query({ text: `ALTER ROLE portal_${suffix} CONNECTION LIMIT 7` });
+    await logins.prepare('portal');
+    const limit = { text: `SELECT rolconnlimit FROM pg_roles WHERE rolname = 'portal_${suffix}'` };
+    expect(await owner.query(limit)).toEqual([{ rolconnlimit: 7 }]);
+  });
+
+  it('leaves no program temporary tables', async () => {
+    await migrate(test.url);
+    await logins.prepare(...PROGRAMS);
+    for (const url of Object.values(loginUrls())) {
+      const database = await createDatabase({ url, applicationName: 'test', poolSize: 1 });
+      try {
+        const temporary = database.query({ text: 'CREATE TEMPORARY TABLE mine (a int)' });
+        await expect(temporary).rejects.toMatchObject({ sqlState: '42501' });
+      } finally {
+        await database.close();
+      }
+    }
+  });
 });
 
 describe('a URL that is not that of its program', () => {
+  beforeEach(() => migrate(test.url));
+
   const membersOf = (user: string) =>
     owner.query<{ role: string }>(
       {
@@ -175,36 +207,28 @@ describe('a URL that is not that of its program', () => {
     );
 
   it('names another program’s user: it is refused and given nothing, and the right one goes on', async () => {
-    await migrate(test.url);
-    const { api, cli } = loginUrls();
-    made.push(`cli_${suffix}`);
-    await prepareLogins(test.url, { cli });
+    const { cli } = loginUrls();
+    await logins.prepare('cli');
     const wrong = prepareLogins(test.url, { api: cli });
     await expect(wrong).rejects.toMatchObject({
       code: 'DATABASE_RIGHTS_EXCESSIVE',
       message: expect.stringContaining(`cli_${suffix} is a member of lowmark_operator`),
     });
     expect(await membersOf(`cli_${suffix}`)).toEqual([{ role: PROGRAM_ROLES.cli }]);
-    made.push(`api_${suffix}`);
-    await prepareLogins(test.url, { api, cli });
+    await logins.prepare('api', 'cli');
     expect(await rightsOf('cli', cli)).toEqual([]);
   });
 
   it('is taken what it was given besides', async () => {
-    await migrate(test.url);
-    const { cli } = loginUrls();
-    made.push(`cli_${suffix}`);
-    await prepareLogins(test.url, { cli });
+    await logins.prepare('cli');
     await owner.query({ text: `GRANT ${PROGRAM_ROLES.api} TO cli_${suffix}` });
-    await prepareLogins(test.url, { cli });
+    await logins.prepare('cli');
     expect(await membersOf(`cli_${suffix}`)).toEqual([{ role: PROGRAM_ROLES.cli }]);
   });
 
   it('leaves no user behind where one of several is refused', async () => {
-    await migrate(test.url);
     const { api, indexer } = loginUrls();
-    made.push(`api_${suffix}`);
-    await prepareLogins(test.url, { api });
+    await logins.prepare('api');
     await expect(prepareLogins(test.url, { indexer, cli: api })).rejects.toThrow('lowmark_reader');
     const text = `SELECT rolname FROM pg_roles WHERE rolname = 'indexer_${suffix}'`;
     expect(await owner.query({ text })).toEqual([]);
@@ -223,13 +247,14 @@ describe('a URL that is not that of its program', () => {
 });
 
 describe('requireOwnRights', () => {
+  beforeEach(() => migrate(test.url));
+
   const excess: string[] = [];
   const onExcess = (message: string) => void excess.push(message);
 
   it.each(PROGRAMS)(
     'refuses the owner to %s in production, and says so elsewhere',
     async (program) => {
-      await migrate(test.url);
       await expect(
         requireOwnRights(owner, program, { isProduction: true, onExcess }),
       ).rejects.toBeInstanceOf(ExcessRightsError);
@@ -239,7 +264,6 @@ describe('requireOwnRights', () => {
   );
 
   it('sees through a role that the session took', async () => {
-    await migrate(test.url);
     const reader = await test.open({ readOnly: true });
     await expect(requireOwnRights(reader, 'api', { isProduction: true, onExcess })).rejects.toThrow(
       'is a superuser',
@@ -261,10 +285,8 @@ describe('requireOwnRights', () => {
     ['has another program’s rights', `GRANT ${PROGRAM_ROLES.cli} TO USER`, 'lowmark_operator'],
     ['may truncate', 'GRANT TRUNCATE ON staking.price TO USER', 'TRUNCATE on staking.price'],
   ])('finds a user who %s', async (_, grant, expected) => {
-    await migrate(test.url);
     const { api } = loginUrls();
-    await prepareLogins(test.url, { api });
-    made.push(`api_${suffix}`);
+    await logins.prepare('api');
     for (const text of grant.replaceAll('USER', `api_${suffix}`).split('; ')) {
       await owner.query({ text });
     }

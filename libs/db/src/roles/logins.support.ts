@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { type Database, type Program, PROGRAMS } from '../index.js';
+import { type Database, prepareLogins, type Program, PROGRAMS } from '../index.js';
 
 export class Logins {
   /** Part of the names of users, which belong to the whole server. */
@@ -43,5 +43,16 @@ export class Logins {
 
   userOf(program: Program): string {
     return `${program}_${this.suffix}`;
+  }
+
+  /** Prepares these programs' users. @returns their names */
+  prepare(...programs: readonly Program[]): Promise<string[]> {
+    const users = programs.map((program) => this.userOf(program));
+    this.made.push(...users.filter((user) => !this.made.includes(user)));
+    const urls = this.urls();
+    return prepareLogins(
+      this.test.url,
+      Object.fromEntries(programs.map((program) => [program, urls[program]])),
+    );
   }
 }

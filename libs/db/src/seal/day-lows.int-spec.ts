@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type BlockDeltas, dailyMinima, dayOf, foldBlocks } from '#libs/domain';
+import { type BlockDeltas, dailyMinima, dayOf } from '#libs/domain';
 import {
   aBlock,
-  anInitialIndex,
+  anIndexOf,
   aWallet,
   createTestDatabase,
+  stakeHistories,
   type TestDatabase,
 } from '#libs/testing';
-import { type Database, DayLows, IndexStore } from '../index.js';
+import { type Database, DayLows } from '../index.js';
 
 const DAY = 86_400;
 const WALLETS = [1, 2, 3, 4, 5, 6].map(aWallet);
@@ -22,45 +23,11 @@ beforeAll(async () => {
 beforeEach(() => test.empty());
 afterAll(() => test.drop());
 
-/** Stakes over ten days that grow and shrink but never go below zero, some of them changing at midnight. */
-const histories = fc
-  .array(
-    fc.record({
-      step: fc.constantFrom(0, 1, 3600, DAY / 2, DAY),
-      toMidnight: fc.boolean(),
-      wallet: fc.nat(WALLETS.length - 1),
-      target: fc.constantFrom(0n, 1n, 7n, 100n),
-    }),
-    { minLength: 1, maxLength: 25 },
-  )
-  .map((drafts) => {
-    const held = WALLETS.map(() => 0n);
-    let seconds = 100 * DAY;
-    return drafts.map(({ step, toMidnight, wallet, target }, index): BlockDeltas => {
-      seconds = toMidnight ? (dayOf(seconds) + 1) * DAY : seconds + step;
-      const amount = target - (held[wallet] ?? 0n);
-      held[wallet] = target;
-      const deltas = [{ wallet: WALLETS[wallet] ?? aWallet(1), amount }];
-      return { blockNumber: BigInt(index + 1), timestampSeconds: seconds, deltas };
-    });
-  });
+const histories = stakeHistories(WALLETS, 100, [0n, 1n, 7n, 100n]);
 
 async function indexed(history: readonly BlockDeltas[]) {
-  const store = new IndexStore(database);
-  const first = aBlock(0, 100 * DAY);
-  await store.create(anInitialIndex({ head: first }));
-  const fence = await store.takeLead();
-  const folded = foldBlocks(new Map(), history);
-  const last = history.at(-1);
-  const head = aBlock(history.length, last?.timestampSeconds ?? 0);
-  await store.commit({
-    fence,
-    previousHead: first,
-    head,
-    folded,
-    blocks: [],
-  });
-  return { store, fence, days: folded.days, head };
+  const { folded } = await anIndexOf(database, history, { previousHead: aBlock(0, 100 * DAY) });
+  return folded.days;
 }
 
 async function collected(lows: DayLows, day: number) {
@@ -76,7 +43,7 @@ describe('DayLows', () => {
     await fc.assert(
       fc.asyncProperty(histories, fc.integer({ min: 1, max: 4 }), async (history, pageSize) => {
         await test.empty();
-        const { days } = await indexed(history);
+        const days = await indexed(history);
         const lows = new DayLows(database, pageSize);
         const known = [...new Set(days.map(({ wallet }) => wallet))].sort();
         const lastDay = dayOf(history.at(-1)?.timestampSeconds ?? 0) + 1;

@@ -11,7 +11,7 @@ import {
 import { createKeccak256 } from '#libs/keccak';
 import {
   aBlock,
-  anInitialIndex,
+  anIndexOf,
   aWallet,
   createTestDatabase,
   listsOf,
@@ -54,13 +54,9 @@ afterAll(() => test.drop());
 
 /** An index that is level, final and verified up to block 100, with one block a day. */
 async function anIndex(): Promise<void> {
-  const store = new IndexStore(admin);
-  const first = aBlock(0, 0);
-  await store.create(anInitialIndex({ head: first }));
-  const fence = await store.takeLead();
   const head = aBlock(100, 100 * DAY);
   const facts = { finalised: head, verifiedNumber: 100n, synced: true };
-  await store.commit({ fence, previousHead: first, head, blocks: [], ...facts });
+  const { fence } = await anIndexOf(admin, [], { previousHead: aBlock(0, 0), head, ...facts });
   const known = await writer.basis(fence);
   if (known === undefined) throw new Error('it leads');
   basis = known;

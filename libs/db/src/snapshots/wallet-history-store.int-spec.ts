@@ -17,12 +17,12 @@ const WALLET = aWallet(1);
 const GENESIS = aBlock(0, 1);
 /** Another wallet with changes in the same blocks. */
 const OTHER = aWallet(2);
-/** The wallet's changes: on day 100, twice on day 103, and on day 110. */
+/** The wallet's changes: on day 100, twice on day 103, and on day 110, in blocks whose texts sort in another order. */
 const MOMENTS = [
-  { day: 100, block: 10, balance: HUGE },
-  { day: 103, block: 20, balance: 7n },
-  { day: 103, block: 21, balance: 0n },
-  { day: 110, block: 30, balance: 9n },
+  { day: 100, block: 8, balance: HUGE },
+  { day: 103, block: 9, balance: 7n },
+  { day: 103, block: 10, balance: 0n },
+  { day: 110, block: 100, balance: 9n },
 ];
 const DAYS: readonly Omit<BalanceDay, 'wallet'>[] = [
   { day: 100, low: null, closing: HUGE },
@@ -45,7 +45,7 @@ beforeAll(async () => {
     })),
   );
   const days = [WALLET, OTHER].flatMap((wallet) => DAYS.map((day) => ({ ...day, wallet })));
-  const head = aBlock(30, 110 * DAY_SECONDS + 30);
+  const head = aBlock(100, 110 * DAY_SECONDS + 100);
   await index.commit({
     ...{ fence, previousHead: GENESIS, head, blocks: [] },
     folded: aFold({ changes, days, total: 10n }),

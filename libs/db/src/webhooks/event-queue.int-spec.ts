@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { aWebhookId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
+  type AttemptRecord,
   type Database,
   type DueEvent,
   EventQueue,
@@ -45,6 +46,7 @@ afterAll(() => test.drop());
 const add = (orderKey: string, count = 1, to = one) => addEvents(admin, to.id, orderKey, count);
 const lease = (change?: Partial<LaneLease>) => leaseAll(queue, change);
 const soon = () => new Date(Date.now() - 1000);
+const WALLETS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('a lane', () => {
   it('has one event under way, the oldest; the next when that is delivered or given up', async () => {
@@ -140,7 +142,7 @@ describe('a lane', () => {
 
 describe('a subscription', () => {
   it('has so many events under way at once, and one after failures in a row', async () => {
-    for (const wallet of 'abcdef') await add(wallet);
+    for (const wallet of WALLETS) await add(wallet);
     const owner = randomUUID();
     const first = await lease({ perSubscription: 3, owner });
     expect(first).toHaveLength(3);
@@ -157,7 +159,7 @@ describe('a subscription', () => {
   });
 
   it('does not hold up another one', async () => {
-    for (const wallet of 'abcdef') await add(wallet);
+    for (const wallet of WALLETS) await add(wallet);
     const other = await subscribe(admin, ['redemption.*']);
     await add('late', 1, other);
     const due = await lease({ count: 4, perSubscription: 3 });
@@ -203,6 +205,35 @@ describe('a subscription', () => {
     expect(await queue.standing()).toMatchObject({ waiting: 1, givenUp: 1 });
     await new SubscriptionStore(admin).pause(one.partnerId, one.id, 'partner', AUDIT);
     expect(await queue.standing()).toMatchObject({ waiting: 0, oldestSeconds: 0, givenUp: 1 });
+  });
+
+  it('says when something was delivered last, and is not written for each of a second', async () => {
+    // The time is one row for all lanes: it is written at once after a failure, otherwise once a second.
+    const store = new SubscriptionStore(admin);
+    const last = async () => (await store.list(one.partnerId))[0]?.lastDeliveredAt?.getTime() ?? 0;
+    const end = async (outcome: AttemptRecord['outcome']) => {
+      await add('w');
+      const owner = randomUUID();
+      const [event] = (await lease({ owner })) as [DueEvent];
+      await queue.end({ event, owner, record: record(outcome) });
+      return last();
+    };
+    const set = async (ago: string) => {
+      const text = 'UPDATE webhooks.subscription SET last_delivered_at = now() - $1::interval';
+      await admin.query({ text }, [ago]);
+      return last();
+    };
+    expect(await end('failed')).toBe(0);
+    const first = await end('delivered');
+    expect(first).toBeGreaterThan(0);
+    await set('1 hour');
+    expect(await end('failed')).toBeLessThan(first);
+    expect(await end('delivered')).toBeGreaterThan(first);
+    // A time in the future stands for one within the last second.
+    const ahead = await set('-1 hour');
+    expect(await end('delivered')).toBe(ahead);
+    const before = await set('2 seconds');
+    expect(await end('delivered')).toBeGreaterThan(before);
   });
 
   it('signs with the secrets that are good, the newest first', async () => {
@@ -257,6 +288,79 @@ describe('a subscription', () => {
       store.add(one.partnerId, { id: aWebhookId(), ciphertext: Buffer.alloc(1), ...terms }, AUDIT);
     for (let count = 1; count < 10; count += 1) await another();
     await expect(another()).rejects.toMatchObject({ code: 'TOO_MANY_WEBHOOKS' });
+  });
+});
+
+describe('attempts that end together', () => {
+  async function leased(owner: string): Promise<DueEvent[]> {
+    for (const wallet of WALLETS) await add(wallet);
+    return lease({ owner });
+  }
+
+  async function delivered(): Promise<string[]> {
+    const { rows } = await admin.pool.query<{ key: string }>(
+      `SELECT e.order_key AS key FROM webhooks.event e JOIN webhooks.attempt a ON a.event = e.sequence
+        JOIN webhooks.lane l ON (l.subscription, l.order_key) = (e.subscription, e.order_key)
+        WHERE e.state = 'delivered' AND e.attempts = 1 AND l.waiting = 0 AND l.lease_owner IS NULL ORDER BY 1`,
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  it('are written by few statements, each as if it were alone', async () => {
+    const owner = randomUUID();
+    const due = await leased(owner);
+    const database = await test.open({ url: test.urlAs('redemption') });
+    const statements: string[] = [];
+    const query = database.query.bind(database);
+    database.query = (statement, ...values) => {
+      statements.push(statement.name ?? '');
+      return query(statement, ...values);
+    };
+    const own = new EventQueue(database);
+    await Promise.all(due.map((event) => own.end({ event, owner, record: record('delivered') })));
+    expect(await delivered()).toEqual(WALLETS);
+    const ends = statements.filter((name) => name.endsWith('_end'));
+    expect(ends).toEqual(['webhook_attempt_end', 'webhook_attempts_end']);
+  });
+
+  it('wait for no lane that another transaction holds', async () => {
+    const owner = randomUUID();
+    const due = await leased(owner);
+    const client = await admin.pool.connect();
+    let held: Promise<void> | undefined;
+    try {
+      await client.query('BEGIN');
+      await client.query(ADD.text, [one.id, 'd', '{}']);
+      const ends = due.map((event) => {
+        const ended = queue.end({ event, owner, record: record('delivered') });
+        if (event.orderKey === 'd') held = ended;
+        return ended;
+      });
+      await Promise.all(ends.filter((ended) => ended !== held));
+      expect(await delivered()).toEqual(WALLETS.filter((wallet) => wallet !== 'd'));
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+    await held;
+    const { rows } = await admin.pool.query(
+      'SELECT order_key, waiting FROM webhooks.lane WHERE waiting > 0',
+    );
+    expect(rows).toEqual([{ order_key: 'd', waiting: 1 }]);
+  });
+
+  it('are written where one of them is refused', async () => {
+    const owner = randomUUID();
+    const ends = (await leased(owner)).map((event) => {
+      const durationMs = event.orderKey === 'd' ? -1 : 1;
+      return queue.end({ event, owner, record: { ...record('delivered'), durationMs } });
+    });
+    const results = await Promise.allSettled(ends);
+    const refused = results.flatMap((end) =>
+      end.status === 'rejected' ? [end.reason as unknown] : [],
+    );
+    expect(refused).toMatchObject([{ code: 'DATABASE_REFUSED' }]);
+    expect(await delivered()).toEqual(WALLETS.filter((wallet) => wallet !== 'd'));
   });
 });
 

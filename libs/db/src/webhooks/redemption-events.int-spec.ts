@@ -1,54 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PartnerId, type Redemption, type RedemptionEvent } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { type Database, RedemptionStore } from '../index.js';
-import {
-  aKey,
-  aNewRedemption,
-  aUuid,
-  claimOf,
-  decided,
-  planOf,
-  someLimits,
-} from '../redemption/testing/builders.js';
+import { createTestDatabase } from '#libs/testing';
+import { type Database } from '../index.js';
+import { LedgerBench } from '../redemption/ledger-bench.support.js';
 import { eventsOf, subscribe, type Subscribed } from './webhook-bench.support.js';
 
-let test: TestDatabase;
 let admin: Database;
-let store: RedemptionStore;
+let bench: LedgerBench;
 beforeAll(async () => {
-  test = await createTestDatabase();
+  const test = await createTestDatabase();
   admin = await test.open();
   // Connects like the service, which has no right to write events.
-  store = new RedemptionStore(await test.open({ url: test.urlAs('redemption') }));
+  bench = new LedgerBench(test, await test.open({ url: test.urlAs('redemption') }));
 });
-afterAll(() => test.drop());
-
-async function created(partner: PartnerId): Promise<Redemption> {
-  const redemption = aNewRedemption({ partner });
-  await store.create(redemption, aKey(), someLimits());
-  return redemption;
-}
-
-async function after(redemption: Redemption, event: RedemptionEvent): Promise<Redemption> {
-  const write = decided(redemption, event);
-  await store.apply(write);
-  return write.decision.next;
-}
-
-async function claimed(redemption: Redemption): Promise<Redemption> {
-  const requestId = aUuid();
-  const deducting = await after(redemption, { type: 'call-due', requestId });
-  const confirmed = {
-    type: 'deduct-confirmed',
-    requestId,
-    partnerTransactionId: redemption.id,
-  } as const;
-  const deducted = await after(deducting, confirmed);
-  const paying = await after(deducted, { type: 'plan-committed', plan: planOf(deducted) });
-  const evidence = claimOf(paying);
-  return after(paying, { type: 'payout-paid', redemptionId: paying.id, evidence });
-}
+afterAll(() => bench.stop());
 
 const statuses = async (one: Subscribed): Promise<unknown[]> =>
   (await eventsOf(admin, one)).map(({ type, data }) => [type, data['redemptionId']]);
@@ -58,9 +22,9 @@ describe('a redemption', () => {
     const one = await subscribe(admin, ['redemption.*', 'day.sealed']);
     const deaf = await subscribe(admin, ['day.sealed']);
     const other = await subscribe(admin, ['redemption.*']);
-    const { id, wallet } = await claimed(await created(one.partnerId));
-    const failed = await after(await created(one.partnerId), { type: 'cancel', by: 'user' });
-    await created(deaf.partnerId);
+    const { id, wallet } = await bench.claimed({ partner: one.partnerId });
+    const failed = await bench.cancelled(await bench.created({ partner: one.partnerId }));
+    await bench.created({ partner: deaf.partnerId });
     expect(await statuses(one)).toEqual([
       ['redemption.initial', id],
       ['redemption.pending', id],
@@ -83,10 +47,9 @@ describe('a redemption', () => {
 
   it('that is not written is not told', async () => {
     const one = await subscribe(admin, ['redemption.*']);
-    const redemption = await created(one.partnerId);
-    const write = decided(redemption, { type: 'call-due', requestId: aUuid() });
-    await store.apply(write);
-    await expect(store.apply(write)).rejects.toMatchObject({ code: 'REDEMPTION_STALE' });
+    const redemption = await bench.created({ partner: one.partnerId });
+    await bench.called(redemption);
+    await expect(bench.called(redemption)).rejects.toMatchObject({ code: 'REDEMPTION_STALE' });
     expect(await statuses(one)).toHaveLength(2);
   });
 });

@@ -1,5 +1,12 @@
-import { type InitialIndexState } from '#libs/db';
-import { type Address, type BlockHash, type BlockRef, type FoldedBlocks } from '#libs/domain';
+import { type Database, type IndexBatch, IndexStore, type InitialIndexState } from '#libs/db';
+import {
+  type Address,
+  type BlockDeltas,
+  type BlockHash,
+  type BlockRef,
+  foldBlocks,
+  type FoldedBlocks,
+} from '#libs/domain';
 
 /** A wallet address made from a small number. */
 export function aWallet(ordinal: number): Address {
@@ -42,4 +49,25 @@ export function anInitialIndex(overrides: Partial<InitialIndexState> = {}): Init
     head: aBlock(0),
     ...overrides,
   };
+}
+
+/**
+ * An index of this history, written in one commit, and the lead over it.
+ * @param change of that commit: by default it begins at `aBlock(0)` and ends with the last block of the history
+ */
+export async function anIndexOf(
+  database: Database,
+  history: readonly BlockDeltas[],
+  change: Partial<IndexBatch> = {},
+) {
+  const store = new IndexStore(database);
+  const { previousHead = aBlock(0) } = change;
+  await store.create(anInitialIndex({ head: previousHead }));
+  const fence = await store.takeLead();
+  const folded = foldBlocks(new Map(), history);
+  const last = history.at(-1);
+  const head = aBlock(Number(last?.blockNumber ?? 0n), last?.timestampSeconds);
+  const batch = { fence, previousHead, head, folded, blocks: [], ...change };
+  await store.commit(batch);
+  return { store, fence, folded, head: batch.head };
 }

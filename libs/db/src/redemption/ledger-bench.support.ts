@@ -1,4 +1,4 @@
-/** Redemptions and claims for the specs of the reconciliation, in a database without any others. */
+/** Redemptions in each state and claims on chain, in a database without any others. */
 import { reconcile, type Redemption, type RedemptionEvent } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
@@ -30,11 +30,11 @@ export const TOKENS = 340n * 10n ** 18n;
 export const CLAIM_BLOCK = aBlock(START_MS / 1000 + 1200);
 export const FINAL = aBlock(START_MS / 1000 + 10_000);
 
-export class ReconciliationBench {
+export class LedgerBench {
   readonly store: ReconciliationStore;
-  private readonly redemptions: RedemptionStore;
+  readonly redemptions: RedemptionStore;
 
-  private constructor(
+  constructor(
     readonly test: TestDatabase,
     readonly database: Database,
   ) {
@@ -42,9 +42,9 @@ export class ReconciliationBench {
     this.redemptions = new RedemptionStore(database);
   }
 
-  static async start(): Promise<ReconciliationBench> {
+  static async start(options: { poolSize?: number } = {}): Promise<LedgerBench> {
     const test = await createTestDatabase();
-    return new ReconciliationBench(test, await test.open({ poolSize: 4 }));
+    return new LedgerBench(test, await test.open({ poolSize: 4, ...options }));
   }
 
   /** A store on its own connections, like that of another process. */
@@ -66,6 +66,10 @@ export class ReconciliationBench {
     return write.decision.next;
   }
 
+  cancelled(redemption: Redemption): Promise<Redemption> {
+    return this.after(redemption, { type: 'cancel', by: 'user' });
+  }
+
   async called(redemption: Redemption): Promise<{ calling: Redemption; callEnd: CallEnd }> {
     const neverPaid = expiryOf(redemption);
     const calling = await this.after(redemption, {
@@ -73,8 +77,7 @@ export class ReconciliationBench {
       requestId: aUuid(),
       neverPaid,
     });
-    const requestId = calling.openCall?.requestId ?? aUuid();
-    return { calling, callEnd: { requestId, outcome: 'answer', record: { status: 200 } } };
+    return { calling, callEnd: endOf(calling) };
   }
 
   async created(change: Partial<Redemption> = {}): Promise<Redemption> {
@@ -84,7 +87,12 @@ export class ReconciliationBench {
   }
 
   async deducted(change: Partial<Redemption> = {}): Promise<Redemption> {
-    const { calling, callEnd } = await this.called(await this.created(change));
+    return this.confirmed((await this.called(await this.created(change))).calling);
+  }
+
+  /** The partner confirms the deduction that is under way. */
+  confirmed(calling: Redemption): Promise<Redemption> {
+    const callEnd = endOf(calling);
     const { requestId } = callEnd;
     const partnerTransactionId = aUuid();
     return this.after(
@@ -95,7 +103,10 @@ export class ReconciliationBench {
   }
 
   async authorised(change: Partial<Redemption> = {}): Promise<Redemption> {
-    const redemption = await this.deducted(change);
+    return this.planned(await this.deducted(change));
+  }
+
+  planned(redemption: Redemption): Promise<Redemption> {
     return this.after(redemption, { type: 'plan-committed', plan: planOf(redemption) });
   }
 
@@ -108,20 +119,21 @@ export class ReconciliationBench {
     return this.paid(await this.authorised(change));
   }
 
-  async reverted(change: Partial<Redemption> = {}): Promise<Redemption> {
-    const paying = await this.authorised(change);
+  /** The voucher has expired. */
+  expired(paying: Redemption): Promise<Redemption> {
     const evidence = expiryOf(paying);
-    const dead = await this.after(paying, {
-      type: 'payout-dead',
-      redemptionId: paying.id,
-      evidence,
-    });
+    return this.after(paying, { type: 'payout-dead', redemptionId: paying.id, evidence });
+  }
+
+  /** The partner gives the points back. */
+  async givenBack(dead: Redemption): Promise<Redemption> {
     const { calling, callEnd } = await this.called(dead);
-    return this.after(
-      calling,
-      { type: 'revert-already', requestId: callEnd.requestId },
-      { callEnd },
-    );
+    const { requestId } = callEnd;
+    return this.after(calling, { type: 'revert-already', requestId }, { callEnd });
+  }
+
+  async reverted(change: Partial<Redemption> = {}): Promise<Redemption> {
+    return this.givenBack(await this.expired(await this.authorised(change)));
   }
 
   async begun(): Promise<Checkpoint> {
@@ -143,6 +155,11 @@ export class ReconciliationBench {
     const found = reconcile(figures, await this.store.lastRun());
     return Object.fromEntries(found.map(({ kind, examples }) => [kind, examples]));
   }
+}
+
+function endOf({ openCall }: Redemption): CallEnd {
+  const requestId = openCall?.requestId ?? aUuid();
+  return { requestId, outcome: 'answer', record: { status: 200 } };
 }
 
 /** The claim of a redemption, as the chain has it. */

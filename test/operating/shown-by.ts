@@ -26,7 +26,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'an endpoint hides a theft, or makes a claim up': [
     'apps/redemption/src/claim-watch/claim-watch-witnesses.int-spec.ts',
-    'apps/redemption/src/claim-watch/made-up-claims.int-spec.ts',
   ],
   'one of two providers lies to the indexer': ['apps/indexer/test/liar.int-spec.ts'],
   'the only provider lies to the indexer': [
@@ -34,7 +33,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/indexer/test/liar.int-spec.ts',
   ],
   'the chain takes final blocks back': [
-    'apps/redemption/src/worker/taken-back.int-spec.ts',
+    'apps/redemption/src/worker/window-cap.int-spec.ts',
     'apps/redemption/src/reconciliation/reconciler.int-spec.ts',
   ],
   'the clock of our machine': [
@@ -79,7 +78,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'the way from a partner to the api: a proxy, DNS': [
     'apps/api/src/snapshots/bound-answers.int-spec.ts',
-    'apps/api/src/days/bound-answers.int-spec.ts',
+    'apps/api/src/days/partner-sdk.int-spec.ts',
     'test/partner-docs/snapshot-example.e2e-spec.ts',
   ],
   "a player's wallet": [
@@ -175,20 +174,17 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   "the redemption service's": [
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
-    'apps/redemption/src/worker/forged-names.int-spec.ts',
-    'apps/redemption/src/worker/written-off.int-spec.ts',
-    'apps/redemption/src/claim-watch/written-off-vouchers.int-spec.ts',
+    'apps/redemption/src/worker/false-ends.int-spec.ts',
     'contracts/test/redemption-vault-limits.int-spec.ts',
-    'apps/redemption/src/worker/called-claimed.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
     'test/simulation/engine/engine.spec.ts',
   ],
   "the commands'": [
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
-    'apps/redemption/src/worker/forged-names.int-spec.ts',
-    'apps/redemption/src/worker/written-off.int-spec.ts',
-    'apps/redemption/src/claim-watch/written-off-vouchers.int-spec.ts',
+    'apps/redemption/src/worker/forged-rows.int-spec.ts',
+    'apps/redemption/src/worker/false-ends.int-spec.ts',
+    'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
     'libs/db/src/roles/program-rights.int-spec.ts',
   ],
   "the console's": [
@@ -204,7 +200,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   "the owner's, a superuser, the server": [
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
-    'apps/redemption/src/worker/altered-deadline.int-spec.ts',
+    'apps/redemption/src/worker/window-cap.int-spec.ts',
     'libs/db/src/roles/login-roles.int-spec.ts',
   ],
   '`EVIDENCE_KEY`': [
@@ -228,7 +224,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/claim-watch/claim-watch.int-spec.ts',
   ],
   '`VAULT_CANCELLER_KEY`': [
-    'apps/redemption/src/worker/stolen-canceller.int-spec.ts',
+    'apps/redemption/src/worker/cancellations.int-spec.ts',
     'contracts/test/stolen-keys.int-spec.ts',
     'contracts/test/redemption-vault.int-spec.ts',
     'apps/redemption/src/payout/cancel-requests.int-spec.ts',

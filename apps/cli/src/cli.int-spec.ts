@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PartnerStore } from '#libs/db';
 import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
@@ -186,5 +187,10 @@ describe('help', () => {
     const { code, out } = await cli({}, '--help');
     expect(code).toBe(0);
     expect(out).toMatch(/migrate[\s\S]*partner[\s\S]*\.data\/stack\.json/);
+  });
+  it('ends quietly where nobody reads on, as with head', () => {
+    const program = `"${process.execPath}" dist/apps/cli/src/main.js --help`;
+    const shell = `set -o pipefail; ${program} | true; echo $? >&2`;
+    expect(spawnSync('bash', ['-c', shell], { encoding: 'utf8' }).stderr).toBe('0\n');
   });
 });

@@ -286,11 +286,3 @@ describe('the database', () => {
     expect(found.found).toContain('DEEP_REORGANISATION');
   });
 });
-
-describe('redis', () => {
-  it('that does not answer', async () => {
-    const found = await bench.finding('redis', { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' });
-    expect(found).toMatchObject({ state: 'warning', code: 0 });
-    expect(found.found).toBe('127.0.0.1:1: ECONNREFUSED');
-  });
-});

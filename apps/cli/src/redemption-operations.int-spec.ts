@@ -1,4 +1,7 @@
-/** Every command on a redemption in every state has exactly the effect that the domain's table defines. */
+/**
+ * Every command on a redemption in every state has exactly the effect that the domain's table defines, and the pages
+ * offer it where it has one.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore, RedemptionStore, RedemptionViews } from '#libs/db';
 import {
@@ -11,7 +14,16 @@ import {
   REDEMPTION_STATES,
   transition,
 } from '#libs/domain';
-import { type OperatorEvent } from '#libs/operations';
+import {
+  type ActionName,
+  allowedActions,
+  type OperatorAction,
+  type OperatorEvent,
+  prepared,
+  RetryRedemption,
+} from '#libs/operations';
+import { systemClock } from '#libs/platform';
+import { testEvidence } from '#libs/testing';
 import { CliBench } from './testing/cli-bench.support.js';
 import { aStored, type Case, CASES, POLICY, stateOf } from './testing/redemption-rows.support.js';
 
@@ -24,11 +36,11 @@ beforeAll(async () => {
 afterAll(() => bench.drop());
 
 interface Typed {
-  readonly argv: (redemption: Redemption) => string[];
+  readonly argv: (redemption: Redemption) => [command: string, ...string[]];
   readonly event: (redemption: Redemption) => OperatorEvent;
 }
 
-const COMMANDS: Readonly<Record<string, Typed>> = {
+const COMMANDS: Readonly<Record<Exclude<ActionName, 'replay-confirm'>, Typed>> = {
   retry: {
     argv: ({ id }) => ['retry', id],
     event: () => ({ type: 'operator-retry' }),
@@ -37,15 +49,15 @@ const COMMANDS: Readonly<Record<string, Typed>> = {
     argv: ({ id }) => ['set-partner-tx', id, `told-${id}`],
     event: ({ id }) => ({ type: 'operator-set-transaction', partnerTransactionId: `told-${id}` }),
   },
-  'resolve --restored-out-of-band': {
+  'restored-out-of-band': {
     argv: ({ id }) => ['resolve', id, '--restored-out-of-band', '--yes'],
     event: () => ({ type: 'operator-restored' }),
   },
-  'resolve --not-deducted': {
+  'not-deducted': {
     argv: ({ id }) => ['resolve', id, '--not-deducted', '--yes'],
     event: () => ({ type: 'operator-not-deducted' }),
   },
-  'resolve --settled-by-hand': {
+  'settled-by-hand': {
     argv: ({ id }) => ['resolve', id, '--settled-by-hand', 'agreed with Acme', '--yes'],
     event: () => ({ type: 'operator-settled' }),
   },
@@ -55,12 +67,19 @@ const COMMANDS: Readonly<Record<string, Typed>> = {
   },
 };
 
-const cells = Object.keys(COMMANDS).flatMap((command) =>
-  CASES.map((name) => ({ command, name, from: stateOf(name) })),
+const cells = Object.entries(COMMANDS).flatMap(([action, typed]) =>
+  CASES.map((name) => ({ action, name, typed })),
 );
 
 async function stored({ id }: Redemption): Promise<Redemption | undefined> {
   return (await new RedemptionStore(bench.database).get(id))?.redemption;
+}
+
+/** What the pages offer. */
+async function allowed({ id }: Redemption): Promise<OperatorAction[]> {
+  const history = await new RedemptionViews(bench.database).show(id);
+  if (history === undefined) throw new Error(`no ${id}`);
+  return allowedActions(history, { nowMs: Date.now(), policy: POLICY });
 }
 
 describe('every command on every state', () => {
@@ -68,26 +87,28 @@ describe('every command on every state', () => {
     expect(new Set(CASES.map(stateOf))).toEqual(new Set(REDEMPTION_STATES));
   });
 
-  it.each(cells)('$command on $name', async ({ command, name, from }) => {
-    const typed = COMMANDS[command];
-    if (typed === undefined) throw new Error(command);
+  it.each(cells)('$action on $name', async ({ action, name, typed }) => {
     const before = await aStored(bench.database, partner, name);
+    const from = stateOf(name);
     expect(before.state).toBe(from);
     const event = typed.event(before);
     const expected = transition(before, event, { nowMs: Date.now(), jitter: 0, policy: POLICY });
+    const offered = (await allowed(before)).find((one) => one.action === action);
 
-    const ran = await bench.run('redemption', ...typed.argv(before), '--as', 'night-shift');
+    const argv = typed.argv(before);
+    const ran = await bench.run('redemption', ...argv, '--as', 'night-shift');
 
     const after = await stored(before);
     const [note] = await bench.audit();
     expect(note).toMatchObject({
       actor: 'operator:night-shift',
-      command: `redemption ${command.split(' ')[0] ?? ''}`,
+      command: `redemption ${argv[0]}`,
       redemption_id: before.id,
       partner,
     });
     const cell = cellOf(from, event.type);
     if (expected.kind === 'refused') {
+      expect(offered).toBeUndefined();
       expect(ran).toMatchObject({ code: 1, out: '' });
       const code = expected.code.replaceAll('-', '_').toUpperCase();
       expect(ran.err).toContain(expected.message);
@@ -96,6 +117,8 @@ describe('every command on every state', () => {
       expect(after).toEqual(before);
       return;
     }
+    expect(offered?.command).toBe(note?.command);
+    expect(offered?.consequence).toContain(before.id);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(note?.outcome).toBe(`now ${expected.next.state}`);
     expect(after).toMatchObject({ state: expected.next.state, version: before.version + 1 });
@@ -110,15 +133,9 @@ describe('every command on every state', () => {
 
 describe('every redemption that is not final', () => {
   it.each(CASES.filter((name) => !isFinal(stateOf(name))))(
-    '%s: there is a command that does something',
+    '%s: there is something to do',
     async (name) => {
-      const acted: string[] = [];
-      for (const [command, typed] of Object.entries(COMMANDS)) {
-        const before = await aStored(bench.database, partner, name);
-        const { code } = await bench.run('redemption', ...typed.argv(before));
-        if (code === 0) acted.push(command);
-      }
-      expect(acted).not.toEqual([]);
+      expect(await allowed(await aStored(bench.database, partner, name))).not.toEqual([]);
     },
   );
 
@@ -144,6 +161,8 @@ const settle = (id: string, note: string): string[] => ['resolve', id, '--settle
 describe('replay-confirm', () => {
   it.each(CASES)('on %s changes nothing of the redemption', async (name: Case) => {
     const before = await aStored(bench.database, partner, name);
+    const offered = (await allowed(before)).map(({ action }) => action);
+    expect(offered).not.toContain('replay-confirm');
     const ran = await bench.run('redemption', 'replay-confirm', before.id);
     const isOwed = before.state === 'claimed' || before.state === 'reverted';
     expect(ran).toMatchObject({ code: 1, out: '' });
@@ -187,6 +206,9 @@ describe('resolve', () => {
     const nobody = await bench.run(...argv);
     expect(nobody).toMatchObject({ code: 1, out: '' });
     expect(nobody.err).toMatch(/never taken 5000 points .*add --yes.*\[NOT_CONFIRMED\]/);
+    const consequence = (await allowed(before)).find(
+      ({ action }) => action === 'not-deducted',
+    )?.consequence;
     const asked: string[] = [];
     const answering = (answer: string) => ({
       ask: (question: string) => Promise.resolve((asked.push(question), answer)),
@@ -197,7 +219,8 @@ describe('resolve', () => {
     expect((await bench.audit())[0]?.outcome).toBe('refused: NOT_CONFIRMED');
     const yes = await bench.runWith(answering(' YES '), ...argv);
     expect(yes).toMatchObject({ code: 0, err: '' });
-    expect(asked[0]).toContain(before.id);
+    // In the words of the pages.
+    expect(asked[0]).toBe(`${String(consequence)}\nType yes to go on: `);
     expect(await stored(before)).toMatchObject({
       state: 'failed',
       reason: 'not-deducted-out-of-band',
@@ -230,6 +253,24 @@ describe('resolve', () => {
     expect(ran.err).toContain('[REDEMPTION_STALE]');
     expect(await stored(before)).toMatchObject({ state: 'reverting' });
     expect((await bench.audit())[0]?.outcome).toBe('refused: REDEMPTION_STALE');
+  });
+});
+
+describe('set-partner-tx', () => {
+  it('without EVIDENCE_KEY no transaction is named: no revert would take it', async () => {
+    const before = await aStored(bench.database, partner, 'attention: deduction-unresolved');
+    const argv = ['redemption', 'set-partner-tx', before.id, 'tx-9'];
+    const ran = await bench.runWith({ settings: { EVIDENCE_KEY: '' } }, ...argv);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain('EVIDENCE_KEY');
+    expect(await stored(before)).toEqual(before);
+  });
+
+  it('what a person has named bears the MAC, beside candidates that bear none', async () => {
+    const before = await aStored(bench.database, partner, 'attention: deduction-unresolved');
+    await bench.run('redemption', 'set-partner-tx', before.id, `said-${before.id}`);
+    const sealed = await new RedemptionStore(bench.database, testEvidence()).get(before.id);
+    expect(sealed).toMatchObject({ namesAreOurs: true, redemption: { state: 'reverting' } });
   });
 });
 
@@ -284,5 +325,43 @@ describe('hostile arguments', () => {
   it('without a name, the user of the system is it', async () => {
     await bench.run('redemption', 'retry', unknown);
     expect((await bench.audit())[0]?.actor).toMatch(/^operator:[\w.@+-]+$/);
+  });
+});
+
+describe('what the pages offer', () => {
+  it('names what has to be given, and what the confirmation was', async () => {
+    const inputs = async (name: Case) => {
+      const actions = await allowed(await aStored(bench.database, partner, name));
+      return Object.fromEntries(actions.map(({ action, input }) => [action, input ?? null]));
+    };
+    expect(await inputs('attention: deduction-unresolved')).toEqual({
+      retry: null,
+      'set-partner-tx': 'transaction',
+      'restored-out-of-band': null,
+      'not-deducted': null,
+    });
+    expect(await inputs('attention: paid-after-dead')).toEqual({
+      'settled-by-hand': 'settledByHand',
+    });
+    expect(await inputs('failed')).toEqual({});
+  });
+
+  it('a refusal has its code and its advice apart from its text too', async () => {
+    const { id } = await aStored(bench.database, partner, 'failed');
+    const refused = prepared(RetryRedemption, { id }).perform({
+      ...{ database: bench.database, clock: systemClock, actor: 'operator:ann' },
+      keyRing: () => {
+        throw new Error('a retry needs no key');
+      },
+    });
+    await expect(refused).rejects.toMatchObject({
+      code: 'FINAL',
+      refusal: 'final',
+      instead: 'Nothing can be changed any more; `redemption show` has its end.',
+      message:
+        'This redemption is finished. Nothing can be changed any more; `redemption show` has its end.',
+    });
+    const [note] = await bench.audit();
+    expect(note).toMatchObject({ actor: 'operator:ann', outcome: 'refused: FINAL' });
   });
 });

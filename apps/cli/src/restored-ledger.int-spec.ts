@@ -1,20 +1,23 @@
 /** The commands for a restored ledger, and for claims that it lost. */
 import { readFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   createDatabase,
   type Database,
+  KnownVaults,
   LedgerRestoreStore,
   ReconciliationStore,
   RedemptionStore,
 } from '#libs/db';
 import { type Address, type BlockHash, type PartnerId } from '#libs/domain';
+import { VaultBench } from '#libs/testing';
 import { type AuditRow, CliBench } from './testing/cli-bench.support.js';
 import { aStored } from './testing/redemption-rows.support.js';
 
 const ID = '0199d000-0000-7000-8000-0000000000aa';
 const VAULT = `0x${'7a'.repeat(20)}` as Address;
 const SINCE = '2026-03-01T02:00:00Z';
+const NOTE = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'];
 
 let bench: CliBench;
 let partner: PartnerId;
@@ -36,10 +39,7 @@ describe('ledger restored', () => {
   it('is noted for every redemption without a plan, and shown', async () => {
     const { id } = await aStored(bench.database, partner, 'deducted');
     await aStored(bench.database, partner, 'authorised');
-    const ran = await bench.run(
-      ...['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'],
-      ...['--yes', '--as', 'ann'],
-    );
+    const ran = await bench.run(...NOTE, '--yes', '--as', 'ann');
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('open redemptions without a plan: 1 deducted.');
     const stored = await new RedemptionStore(bench.database).get(id);
@@ -77,8 +77,7 @@ describe('ledger restored', () => {
   it('is refused while a redemption service is connected', async () => {
     const url = bench.settings['DATABASE_URL'] ?? '';
     const service = await createDatabase({ url, applicationName: 'lowmark redemption' });
-    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'];
-    const { code, err } = await bench.run(...note, '--yes').finally(() => service.close());
+    const { code, err } = await bench.run(...NOTE, '--yes').finally(() => service.close());
     expect([code, err]).toEqual([1, expect.stringContaining('[REDEMPTION_RUNS]')]);
     expect(await audits('ledger restored')).toEqual([]);
   });
@@ -90,8 +89,7 @@ describe('ledger restored', () => {
       opened.push(await createDatabase({ url, applicationName: 'lowmark redemption' }));
       return 'yes';
     };
-    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800'];
-    const { err } = await bench.runWith({ ask }, ...note);
+    const { err } = await bench.runWith({ ask }, ...NOTE);
     await opened[0]?.close();
     expect(err).toContain('[REDEMPTION_RUNS]');
     expect(await audits('ledger restored')).toEqual([]);
@@ -113,8 +111,7 @@ describe('ledger restored', () => {
     ['an address too long', `${VAULT}00`],
     ['a chain that cannot be asked', VAULT],
   ])('takes no vault by %s', async (_case, vault) => {
-    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800', '--yes'];
-    const { code, err } = await bench.run(...note, '--vault', vault);
+    const { code, err } = await bench.run(...NOTE, '--yes', '--vault', vault);
     expect([code, err === '']).toEqual([1, false]);
     expect(await audits('ledger restored')).toEqual([]);
   });
@@ -128,8 +125,7 @@ describe('ledger restored', () => {
       (await bench.run('doctor')).out,
     ];
     for (const out of await outputs()) expect(out).toContain(told);
-    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800', '--yes'];
-    expect(await bench.run(...note)).toMatchObject({ code: 0, err: '' });
+    expect(await bench.run(...NOTE, '--yes')).toMatchObject({ code: 0, err: '' });
     for (const out of await outputs()) expect(out).not.toContain(told);
     expect((await bench.run('doctor')).out).toMatch(/ledger +no restore without its note/);
   });
@@ -145,11 +141,54 @@ describe('ledger restored', () => {
   });
 
   it('asks before', async () => {
-    const options = ['--lost-since', SINCE, '--voucher-ttl', '1800'];
     const no = { ask: () => Promise.resolve('no') };
-    expect((await bench.runWith(no, 'ledger', 'restored', ...options)).code).toBe(1);
-    expect((await bench.run('ledger', 'restored', ...options)).err).toContain('add --yes');
+    expect((await bench.runWith(no, ...NOTE)).code).toBe(1);
+    expect((await bench.run(...NOTE)).err).toContain('add --yes');
     expect(await audits('ledger restored')).toEqual([]);
+  });
+});
+
+describe('the vaults that an operator names', () => {
+  let vault: VaultBench;
+  beforeAll(async () => {
+    vault = await VaultBench.start();
+  });
+  afterAll(() => vault.stop());
+
+  function note(...vaults: string[]) {
+    const { chain } = vault;
+    const settings = {
+      CHAIN_ID: String(chain.chainId),
+      RPC_URLS: chain.url,
+      TOKEN_CONTRACT: chain.contracts.token,
+    };
+    const named = vaults.flatMap((one) => ['--vault', one]);
+    return bench.runWith({ settings }, ...NOTE, '--yes', ...named);
+  }
+
+  async function known() {
+    return new KnownVaults(bench.database).of(vault.chain.chainId);
+  }
+
+  it('are refused where no vault answers', async () => {
+    const { code, err } = await note(vault.vault, vault.chain.contracts.token);
+    expect([code, err]).toEqual([1, expect.stringContaining('is not a redemption vault')]);
+    expect(await known()).toEqual([]);
+  });
+
+  it('are known from then on, and in the audit', async () => {
+    const other = await vault.another({});
+    const ran = await note(`${vault.vault}:7`, other.vault.toUpperCase().replace('0X', '0x'));
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    const expected = [
+      { vault: vault.vault, startBlock: 7n },
+      { vault: other.vault, startBlock: 0n },
+    ].sort((a, b) => (a.vault < b.vault ? -1 : 1));
+    expect(await known()).toEqual(expected);
+    expect((await bench.audit())[0]).toMatchObject({
+      command: 'ledger restored',
+      arguments: { vaults: [vault.vault, other.vault] },
+    });
   });
 });
 
@@ -175,17 +214,8 @@ describe('reconciliation', () => {
   it('lists a claim until it is acknowledged, and after that with --all', async () => {
     const listed = await bench.run('reconciliation', 'list');
     expect(listed.out).toContain(`${ID}  without-row`);
-    const done = await bench.run(
-      ...[
-        'reconciliation',
-        'acknowledge',
-        ID.toUpperCase(),
-        '--note',
-        'Acme has it',
-        '--as',
-        'ann',
-      ],
-    );
+    const acknowledge = ['reconciliation', 'acknowledge', ID.toUpperCase()];
+    const done = await bench.run(...acknowledge, '--note', 'Acme has it', '--as', 'ann');
     expect(done).toMatchObject({ code: 0, err: '' });
     expect((await bench.run('reconciliation', 'list')).out).toBe('There are none.\n');
     expect((await bench.run('reconciliation', 'list', '--all')).out).toContain(

@@ -6,9 +6,11 @@ import {
   answer,
   type Behaviour,
   headersOf,
+  replies,
   RoguePartner,
   signatureFor,
   SUCCESS,
+  UNSIGNED,
 } from './testing/rogue-partner.support.js';
 
 let partner: RoguePartner;
@@ -22,6 +24,10 @@ afterEach(async () => {
 });
 
 const LATE = new Date(Date.now() + 90_000_000).toUTCString();
+const EARLY = 'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+const PRETTY = JSON.stringify({ success: true, partnerTransactionId: 'ptx-1' }, null, 2);
+const DUPLICATE = '{"errorCode":"ERR-DUPLICATE-REQUEST","errorMessage":"","success":false}';
+const READ = { json: { value: { success: true, partnerTransactionId: 'ptx-1' } } };
 
 describe('an answer', () => {
   it.each<[string, Behaviour, object]>([
@@ -32,38 +38,23 @@ describe('an answer', () => {
     ],
     [
       'after 102 and 103',
-      (socket, request) =>
-        socket.end(
-          Buffer.concat([
-            Buffer.from(
-              'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n',
-            ),
-            answer(request),
-          ]),
-        ),
+      (socket, request) => socket.end(Buffer.concat([Buffer.from(EARLY), answer(request)])),
       { verdict: 'verified', status: 200 },
     ],
     [
       'in chunks',
       (socket, request) => {
-        const headers = headersOf(request, SUCCESS, {
-          'content-length': undefined,
-          'transfer-encoding': 'chunked',
-        });
-        const [one, two] = [SUCCESS.slice(0, 5), SUCCESS.slice(5)];
-        const chunks = [one, two].map((text) => `${text.length.toString(16)}\r\n${text}\r\n`);
-        socket.end(answer(request, { headers, body: `${chunks.join('')}0\r\n\r\n` }));
+        const chunked = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
+        const headers = headersOf(request, SUCCESS, chunked);
+        const texts = [SUCCESS.slice(0, 5), SUCCESS.slice(5), ''];
+        const chunks = texts.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`);
+        socket.end(answer(request, { headers, body: chunks.join('') }));
       },
       { verdict: 'verified' },
     ],
     [
       'that ends with the connection',
-      (socket, request) =>
-        socket.end(
-          answer(request, {
-            headers: headersOf(request, SUCCESS, { 'content-length': undefined }),
-          }),
-        ),
+      replies({ headers: { 'content-length': undefined } }),
       { verdict: 'verified' },
     ],
     [
@@ -76,138 +67,74 @@ describe('an answer', () => {
     ],
     [
       'without a signature',
-      (socket, request) =>
-        socket.end(
-          answer(request, {
-            headers: headersOf(request, SUCCESS, { 'x-api-signature': undefined }),
-          }),
-        ),
-      {
-        verdict: 'unsigned',
-        alert: true,
-        reply: { json: { value: { success: true, partnerTransactionId: 'ptx-1' } } },
-      },
+      replies({ headers: UNSIGNED }),
+      { verdict: 'unsigned', alert: true, reply: READ },
     ],
     [
       'with a signature twice',
-      (socket, request) =>
-        socket.end(
-          answer(request, {
-            headers: [
-              ...headersOf(request, SUCCESS),
-              ['X-API-Signature', signatureFor(request, SUCCESS)],
-            ],
-          }),
-        ),
+      (socket, request) => {
+        const second = ['X-API-Signature', signatureFor(request, SUCCESS)] as const;
+        socket.end(answer(request, { headers: [...headersOf(request, SUCCESS), second] }));
+      },
       { verdict: 'bad-signature', alert: true },
     ],
     [
       'signed over its canonical form only',
       (socket, request) => {
-        const body = JSON.stringify({ success: true, partnerTransactionId: 'ptx-1' }, null, 2);
-        const headers = headersOf(request, body, {
-          'x-api-signature': signatureFor(request, SUCCESS),
-        });
-        socket.end(answer(request, { headers, body }));
+        const headers = { 'x-api-signature': signatureFor(request, SUCCESS) };
+        replies({ body: PRETTY, headers })(socket, request);
       },
-      {
-        verdict: 'verified',
-        reply: { json: { value: { success: true, partnerTransactionId: 'ptx-1' } } },
-      },
+      { verdict: 'verified', reply: READ },
     ],
     [
       'of a page in HTML',
-      (socket, request) => {
-        const body = '<html>Bad gateway</html>';
-        const headers = headersOf(request, body, { 'content-type': 'text/html' });
-        socket.end(answer(request, { headers, body }));
-      },
+      replies({ body: '<html>Bad gateway</html>', headers: { 'content-type': 'text/html' } }),
       { verdict: 'not-json', reply: { signature: 'valid' }, alert: false },
     ],
-    [
-      'in broken JSON',
-      (socket, request) => socket.end(answer(request, { body: '{"success":tru' })),
-      { verdict: 'not-json' },
-    ],
+    ['in broken JSON', replies({ body: '{"success":tru' }), { verdict: 'not-json' }],
     [
       'in gzip',
       (socket, request) => {
-        const body = gzipSync(SUCCESS);
-        const headers = headersOf(request, body, {
-          'content-encoding': 'gzip',
-          'x-api-signature': signatureFor(request, SUCCESS),
-        });
-        socket.end(answer(request, { headers, body }));
+        const signature = { 'x-api-signature': signatureFor(request, SUCCESS) };
+        const headers = { 'content-encoding': 'gzip', ...signature };
+        replies({ body: gzipSync(SUCCESS), headers })(socket, request);
       },
       { verdict: 'encoded' },
     ],
     [
       'that redirects',
-      (socket, request) =>
-        socket.end(
-          answer(request, {
-            status: 307,
-            body: '',
-            headers: [
-              ['location', `http://127.0.0.1:${partner.port}/elsewhere`],
-              ['content-length', '0'],
-            ],
-          }),
-        ),
+      replies({ status: 307, body: '', headers: { ...UNSIGNED, location: '/elsewhere' } }),
       { status: 307, verdict: 'not-json', alert: true },
     ],
     [
       'of 429',
-      (socket, request) =>
-        socket.end(
-          answer(request, {
-            status: 429,
-            headers: headersOf(request, SUCCESS, { 'retry-after': '7' }),
-          }),
-        ),
+      replies({ status: 429, headers: { 'retry-after': '7' } }),
       { status: 429, retryAfterSeconds: 7 },
     ],
     [
       'of 503 with a date far off',
-      (socket, request) =>
-        socket.end(
-          answer(request, {
-            status: 503,
-            body: 'down',
-            headers: [
-              ['retry-after', LATE],
-              ['content-length', '4'],
-            ],
-          }),
-        ),
+      replies({
+        ...{ status: 503, body: 'down' },
+        headers: { ...UNSIGNED, 'retry-after': LATE, 'content-type': undefined },
+      }),
       {
-        status: 503,
-        verdict: 'not-json',
-        reply: { signature: 'missing' },
-        retryAfterSeconds: 86_400,
-        alert: false,
+        ...{ status: 503, verdict: 'not-json', reply: { signature: 'missing' } },
+        ...{ retryAfterSeconds: 86_400, alert: false },
       },
     ],
     [
       'of 409 in the envelope, unsigned as is allowed',
-      (socket, request) => {
-        const body = '{"errorCode":"ERR-DUPLICATE-REQUEST","errorMessage":"","success":false}';
-        const headers = headersOf(request, body, { 'x-api-signature': undefined });
-        socket.end(answer(request, { status: 409, headers, body }));
-      },
+      replies({ status: 409, body: DUPLICATE, headers: UNSIGNED }),
       { status: 409, verdict: 'unsigned', alert: false, reply: { signature: 'missing' } },
     ],
     [
       'of 409 under a wrong signature',
-      (socket, request) => {
-        const headers = headersOf(request, SUCCESS, { 'x-api-signature': 'ab'.repeat(32) });
-        socket.end(answer(request, { status: 409, headers }));
-      },
+      replies({ status: 409, headers: { 'x-api-signature': 'ab'.repeat(32) } }),
       { status: 409, verdict: 'bad-signature', alert: true },
     ],
     [
       'of exactly 64 KiB',
-      (socket, request) => socket.end(answer(request, { body: `"${'x'.repeat(65_534)}"` })),
+      replies({ body: `"${'x'.repeat(65_534)}"` }),
       { verdict: 'verified', record: expect.objectContaining({ answerBytes: 65_536 }) },
     ],
     [
@@ -224,11 +151,7 @@ describe('an answer', () => {
   });
 
   it('to a confirmation needs no signature, and nobody hears of it', async () => {
-    partner.behave = (socket, request) => {
-      const body = '{"success":true}';
-      const headers = headersOf(request, body, { 'x-api-signature': undefined });
-      socket.end(answer(request, { body, headers }));
-    };
+    partner.behave = replies({ body: '{"success":true}', headers: UNSIGNED });
     const client = aClient({ gate: { threshold: 2 } });
     for (let call = 0; call < 3; call++) {
       const result = await client.call(endpointOf(partner), CONFIRM);

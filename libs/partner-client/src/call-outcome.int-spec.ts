@@ -14,9 +14,9 @@ import {
 import {
   answer,
   type Behaviour,
-  headersOf,
+  replies,
   RoguePartner,
-  SUCCESS,
+  UNSIGNED,
 } from './testing/rogue-partner.support.js';
 
 const INSUFFICIENT = '{"errorCode":"ERR-INSUFFICIENT-POINTS","errorMessage":"","success":false}';
@@ -44,63 +44,42 @@ describe('the outcome of a deduction', () => {
   it.each<[string, Behaviour, CallOutcome<'deduct'>]>([
     [
       'a verified success',
-      (socket, request) => socket.end(answer(request)),
+      replies({}),
       { kind: 'succeeded', answer: { partnerTransactionId: 'ptx-1' } },
     ],
     [
       'a signed refusal with 200',
-      (socket, request) => socket.end(answer(request, { body: INSUFFICIENT })),
+      replies({ body: INSUFFICIENT }),
       { kind: 'refused', code: 'ERR-INSUFFICIENT-POINTS' },
     ],
     [
       'an unsigned refusal with 422',
-      (socket, request) => {
-        const headers = headersOf(request, INSUFFICIENT, { 'x-api-signature': undefined });
-        socket.end(answer(request, { status: 422, body: INSUFFICIENT, headers }));
-      },
+      replies({ status: 422, body: INSUFFICIENT, headers: UNSIGNED }),
       { kind: 'unknown', reason: 'signature-missing' },
     ],
     [
       'a success without a signature',
-      (socket, request) => {
-        const headers = headersOf(request, SUCCESS, { 'x-api-signature': undefined });
-        socket.end(answer(request, { headers }));
-      },
+      replies({ headers: UNSIGNED }),
       { kind: 'unknown', reason: 'signature-missing', candidateTransactionId: 'ptx-1' },
     ],
     [
       'a success under a wrong signature',
-      (socket, request) => {
-        const headers = headersOf(request, SUCCESS, { 'x-api-signature': '0'.repeat(64) });
-        socket.end(answer(request, { headers }));
-      },
+      replies({ headers: { 'x-api-signature': '0'.repeat(64) } }),
       { kind: 'unknown', reason: 'signature-wrong', candidateTransactionId: 'ptx-1' },
     ],
     [
       'a page in HTML',
-      (socket, request) => {
-        const headers = headersOf(request, '<p>', { 'content-type': 'text/html' });
-        socket.end(answer(request, { body: '<p>', headers }));
-      },
+      replies({ body: '<p>', headers: { 'content-type': 'text/html' } }),
       { kind: 'unknown', reason: 'malformed-json' },
     ],
     [
       'a compressed answer',
-      (socket, request) => {
-        const headers = headersOf(request, SUCCESS, { 'content-encoding': 'gzip' });
-        socket.end(answer(request, { headers }));
-      },
+      replies({ headers: { 'content-encoding': 'gzip' } }),
       { kind: 'unknown', reason: 'malformed-json' },
     ],
     [
       '503 with Retry-After',
-      (socket, request) => {
-        const headers = headersOf(request, '', {
-          'retry-after': '9',
-          'x-api-signature': undefined,
-        });
-        socket.end(answer(request, { status: 503, body: '', headers }));
-      },
+      replies({ status: 503, body: '', headers: { ...UNSIGNED, 'retry-after': '9' } }),
       { kind: 'unknown', reason: 'server-error', retryAfterSeconds: 9 },
     ],
     [

@@ -7,8 +7,9 @@ import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.su
 import {
   answer,
   type Behaviour,
-  headersOf,
+  replies,
   RoguePartner,
+  UNSIGNED,
 } from './testing/rogue-partner.support.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 
@@ -35,11 +36,11 @@ describe('a client', () => {
 
   it.each<[string, Behaviour]>([
     ['resets', (socket) => socket.resetAndDestroy()],
-    ['answers 500', (socket, request) => socket.end(answer(request, { status: 500 }))],
-    ['answers 429', (socket, request) => socket.end(answer(request, { status: 429 }))],
-    ['redirects', (socket, request) => socket.end(answer(request, { status: 302 }))],
-    ['does not sign', (socket, request) => socket.end(answer(request, { headers: [] }))],
-    ['answers in HTML', (socket, request) => socket.end(answer(request, { body: '<p>' }))],
+    ['answers 500', replies({ status: 500 })],
+    ['answers 429', replies({ status: 429 })],
+    ['redirects', replies({ status: 302 })],
+    ['does not sign', replies({ headers: UNSIGNED })],
+    ['answers in HTML', replies({ body: '<p>' })],
   ])(
     'stops calling a partner that %s, asks once in a while, and comes back',
     async (_case, behave) => {
@@ -59,7 +60,7 @@ describe('a client', () => {
       const results = await Promise.all(probes);
       expect(results[1]).toMatchObject({ kind: 'nothing-sent', cause: 'circuit-open' });
       expect(partner.requests).toHaveLength(4);
-      partner.behave = (socket, request) => socket.end(answer(request));
+      partner.behave = replies({});
       clock.advance(3000);
       expect(await client.call(at(ONE), DEDUCT)).toMatchObject({ verdict: 'verified' });
       expect(client.circuitOf(ONE)).toBe('closed');
@@ -68,7 +69,7 @@ describe('a client', () => {
 
   it('goes on calling one that refuses in the interface’s words', async () => {
     const body = '{"errorCode":"ERR-INSUFFICIENT-POINTS","errorMessage":"","success":false}';
-    partner.behave = (socket, request) => socket.end(answer(request, { status: 422, body }));
+    partner.behave = replies({ status: 422, body });
     for (let call = 0; call < 5; call++) await client.call(at(ONE), DEDUCT);
     expect(partner.requests).toHaveLength(5);
     expect(client.circuitOf(ONE)).toBe('closed');
@@ -85,10 +86,7 @@ describe('a client', () => {
 
   it('stops calling one whose refusals of deductions are unsigned, and not for a balance', async () => {
     const body = '{"errorCode":"ERR-USER-NOT-FOUND","errorMessage":"","success":false}';
-    partner.behave = (socket, request) => {
-      const headers = headersOf(request, body, { 'x-api-signature': undefined });
-      socket.end(answer(request, { status: 404, body, headers }));
-    };
+    partner.behave = replies({ status: 404, body, headers: UNSIGNED });
     for (let call = 0; call < 5; call++) await client.call(at(ONE), BALANCE);
     expect(client.circuitOf(ONE)).toBe('closed');
     for (let call = 0; call < 3; call++) await client.call(at(ONE), DEDUCT);
@@ -97,7 +95,7 @@ describe('a client', () => {
     // An unsigned refusal of a balance does not close the circuit either.
     await client.call(at(ONE), BALANCE);
     expect(client.circuitOf(ONE)).toBe('open');
-    partner.behave = (socket, request) => socket.end(answer(request));
+    partner.behave = replies({});
     await client.call(at(ONE), DEDUCT);
     expect(client.circuitOf(ONE)).toBe('closed');
   });
@@ -115,7 +113,7 @@ describe('a client', () => {
   it('has a circuit and a limit for each partner', async () => {
     partner.behave = (socket) => socket.resetAndDestroy();
     for (let call = 0; call < 3; call++) await client.call(at(ONE), DEDUCT);
-    partner.behave = (socket, request) => socket.end(answer(request));
+    partner.behave = replies({});
     expect(await client.call(at(TWO), DEDUCT)).toMatchObject({ verdict: 'verified' });
     expect([client.circuitOf(ONE), client.circuitOf(TWO)]).toEqual(['open', 'closed']);
   });

@@ -1,4 +1,5 @@
 /** Every way in which no whole answer comes, over real sockets. No call is made twice. */
+import { type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   aClient,
@@ -26,6 +27,17 @@ afterEach(async () => {
   await partner.close();
 });
 
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+const HALF_CHUNK = '20\r\n{"partnerTransactionId":"ptx-9';
+
+/** Writes the text again and again, until the connection is closed. */
+function drip(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text), 40);
+  socket.on('close', () => {
+    clearInterval(timer);
+  });
+}
+
 describe('no whole answer', () => {
   it.each<[string, Behaviour, { cause: string; phase?: string; alert?: boolean }]>([
     ['none at all', () => undefined, { cause: 'timeout', phase: 'sending', alert: false }],
@@ -52,24 +64,17 @@ describe('no whole answer', () => {
     ],
     [
       'half a body in chunks',
-      (socket) =>
-        socket.end(
-          'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{"partnerTransactionId":"ptx-9',
-        ),
+      (socket) => socket.end(CHUNKED + HALF_CHUNK),
       { cause: 'half-answer', phase: 'body' },
     ],
     [
       'half a body in chunks on a connection to be closed',
-      (socket) =>
-        socket.end(
-          'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{"partnerTransactionId":"ptx-9',
-        ),
+      (socket) => socket.end(CHUNKED.replace('OK', 'OK\r\nConnection: close') + HALF_CHUNK),
       { cause: 'half-answer', phase: 'body' },
     ],
     [
       'a broken chunk',
-      (socket) =>
-        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n'),
+      (socket) => socket.write(`${CHUNKED}2\r\n{}\r\nzz\r\n`),
       { cause: 'not-http', phase: 'body' },
     ],
     [
@@ -85,10 +90,7 @@ describe('no whole answer', () => {
       'a trickle',
       (socket, request) => {
         socket.write(answer(request).subarray(0, -20));
-        const timer = setInterval(() => socket.write('"'), 40);
-        socket.on('close', () => {
-          clearInterval(timer);
-        });
+        drip(socket, '"');
       },
       { cause: 'too-slow', phase: 'body', alert: true },
     ],
@@ -96,20 +98,14 @@ describe('no whole answer', () => {
       'a head without end',
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n');
-        const timer = setInterval(() => socket.write('X-A: b\r\n'), 40);
-        socket.on('close', () => {
-          clearInterval(timer);
-        });
+        drip(socket, 'X-A: b\r\n');
       },
       { cause: 'timeout', phase: 'sending' },
     ],
     [
       'announcements without end',
       (socket) => {
-        const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 40);
-        socket.on('close', () => {
-          clearInterval(timer);
-        });
+        drip(socket, 'HTTP/1.1 102 Processing\r\n\r\n');
       },
       { cause: 'timeout', phase: 'sending' },
     ],
@@ -120,10 +116,7 @@ describe('no whole answer', () => {
     ],
     [
       'a body that grows too large',
-      (socket) => {
-        const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
-        socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(40)}`);
-      },
+      (socket) => socket.write(CHUNKED + `1000\r\n${'x'.repeat(4096)}\r\n`.repeat(40)),
       { cause: 'too-large', phase: 'body', alert: true },
     ],
     [

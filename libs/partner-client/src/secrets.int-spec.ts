@@ -17,8 +17,10 @@ import {
   API_KEY,
   type Behaviour,
   headersOf,
+  replies,
   RoguePartner,
   SHARED_SECRET,
+  UNSIGNED,
 } from './testing/rogue-partner.support.js';
 
 /** The secrets as they are, and as they appear in JSON, in JSON within JSON, and in a URL. */
@@ -64,10 +66,7 @@ describe('secrets', () => {
   });
 
   it.each<[string, Behaviour]>([
-    [
-      'an unsigned echo',
-      (socket, request) => socket.end(answer(request, { body: ECHO, headers: [] })),
-    ],
+    ['an unsigned echo', replies({ body: ECHO, headers: UNSIGNED })],
     [
       'headers',
       (socket, request) => {
@@ -175,12 +174,9 @@ describe('secrets', () => {
   });
 
   it('leave a record that tells what happened', async () => {
-    partner.behave = (socket, request) => {
-      const body = '{"errorCode":"ERR-AUTH-FAILED","errorMessage":"clock","success":false}';
-      const date = new Date(Date.now() - 400_000).toUTCString();
-      const headers = headersOf(request, body, { date, 'x-api-signature': undefined });
-      socket.end(answer(request, { status: 401, body, headers }));
-    };
+    const body = '{"errorCode":"ERR-AUTH-FAILED","errorMessage":"clock","success":false}';
+    const date = new Date(Date.now() - 400_000).toUTCString();
+    partner.behave = replies({ status: 401, body, headers: { date, ...UNSIGNED } });
     const { record } = await aClient().call(endpointOf(partner), DEDUCT);
     expect(record).toEqual({
       partnerId: expect.any(String),
@@ -212,7 +208,7 @@ describe('secrets', () => {
       remoteAddress: '127.0.0.1',
       clockDifferenceSeconds: expect.any(Number),
       answerHeaders: expect.objectContaining({ 'content-type': 'application/json' }),
-      excerpt: '{"errorCode":"ERR-AUTH-FAILED","errorMessage":"clock","success":false}',
+      excerpt: body,
       target: '/game/v1/deduct-points-by-address',
       requestBody: partner.requests[0]?.body.toString(),
       answerSha256: '8b589166d24b078794def9c2ee22bcca71e68904b1551166ba9c2145dad5f824',

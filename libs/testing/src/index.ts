@@ -58,6 +58,7 @@ export { REPLAY_SHAPES, type ReplayShape, slicedShape } from './replay/replay-sh
 export { type TestSeed, testSeeds } from './seeds/test-seeds.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';
 export { exchange, type RawAnswer } from './wire/exchange.js';
+export { HTTP_PIECES } from './wire/http-pieces.js';
 export { nullFields } from './wire/null-fields.js';
 export { wrongBodies, wrongQueries } from './wire/wrong-shapes.js';
 export { TcpLink } from './wire/tcp-link.js';

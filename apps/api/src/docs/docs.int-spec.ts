@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import request, { type Response } from 'supertest';
 import { canonicalJson } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet, nullFields, wrongBodies, wrongQueries } from '#libs/testing';
 import {
   addPartner,
   addPrice,
@@ -16,6 +16,11 @@ import {
 import { expectSigned } from '../testing/wire.support.js';
 
 const PATH = '/api/staking/snapshots';
+const DOCUMENT: unknown = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8'));
+const SAMPLES = {
+  ...{ walletAddresses: [aWallet(1)], walletAddress: aWallet(1), lastDays: 1 },
+  day: '2026-10-01',
+};
 
 interface Contract {
   readonly paths: Record<typeof PATH, { readonly get: { readonly responses: Responses } }>;
@@ -26,23 +31,67 @@ type Responses = Readonly<
 
 let api: Api;
 let partner: MintedCredential;
+let unlimited: MintedCredential;
 
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ REQUEST_LOG: '0' });
   partner = await addPartner(api, 'docs', { rate: 1, burst: 5 });
+  unlimited = await addPartner(api, 'unlimited', { rate: 1000, burst: 1000 });
 });
 afterAll(() => api.stop());
 
 function expectSignedByAnyone(response: Response, path: string): void {
-  const { headers, text } = response;
-  expectSigned({ headers, body: text }, { method: 'GET', path, secret: ANON_SECRET });
+  expectSigned(response, { method: 'GET', path, secret: ANON_SECRET });
 }
+
+/** JSON null is a value, and not an absent field: no field of a request takes it. */
+describe('every field and parameter of the contract', () => {
+  it.each(nullFields(DOCUMENT, SAMPLES))(
+    '$route refuses null as $field',
+    async ({ path, field, body }) => {
+      const answer = await request(api.url)
+        .post(path)
+        .set('X-API-KEY', unlimited.apiKey)
+        .send(body);
+      expect({ status: answer.status, message: String(answer.body.message) }).toEqual({
+        status: 400,
+        message: expect.stringContaining(field),
+      });
+    },
+  );
+
+  /** A request that a limit refuses shows nothing. */
+  const isFault = (status: number): boolean => status === 429 || (status >= 500 && status !== 503);
+
+  it.each(wrongBodies(DOCUMENT, SAMPLES))(
+    '$route answers whatever has the place of $field',
+    async ({ path, bodies }) => {
+      const faults: object[] = [];
+      for (const body of bodies) {
+        const asked = request(api.url).post(path).set('X-API-KEY', unlimited.apiKey);
+        if (isFault((await asked.send(body)).status)) faults.push(body);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(wrongQueries(DOCUMENT, SAMPLES))(
+    '$route answers whatever has the place of $parameter',
+    async ({ targets }) => {
+      const faults: string[] = [];
+      for (const target of targets) {
+        const asked = request(api.url).get(target).set('X-API-KEY', unlimited.apiKey);
+        if (isFault((await asked).status)) faults.push(target);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+});
 
 describe('the contract', () => {
   it('in docs/wire/openapi.json is the one that is served; write-openapi.ts renews it', async () => {
-    const committed = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')) as unknown;
     const served = await request(api.url).get('/docs/openapi.json').expect(200);
-    expect(served.text).toBe(canonicalJson(committed));
+    expect(served.text).toBe(canonicalJson(DOCUMENT));
     expectSignedByAnyone(served, '/docs/openapi.json');
   });
 

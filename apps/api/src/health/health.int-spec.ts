@@ -33,9 +33,9 @@ describe('health and metrics', () => {
   it('are signed like everything else', async () => {
     await start();
     for (const path of ['/health/live', '/health/ready', '/metrics']) {
-      const { headers, text } = await request(api.url).get(path).expect(200);
-      expectSigned({ headers, body: text }, { method: 'GET', path, secret: ANON_SECRET });
-      expect(headers['x-ratelimit-remaining']).toBe('100');
+      const answer = await request(api.url).get(path).expect(200);
+      expectSigned(answer, { method: 'GET', path, secret: ANON_SECRET });
+      expect(answer.headers['x-ratelimit-remaining']).toBe('100');
     }
   });
 
@@ -79,28 +79,6 @@ describe('a request', () => {
       .query({ walletAddress: aWallet(1) })
       .set('X-API-KEY', apiKey)
       .set('X-Request-Id', id);
-
-  it('keeps its id in the answer, whatever the answer is, and gets another where it cannot', async () => {
-    await start();
-    const { apiKey } = await addPartner(api, 'named');
-    for (const [key, path, status] of [
-      [apiKey, '/api/staking/snapshots', 200],
-      ['', '/api/staking/snapshots', 401],
-      [apiKey, '/nowhere', 404],
-      [apiKey, '/%zz', 400],
-      [apiKey, '/health/live', 200],
-    ] as const) {
-      const { headers } = await request(api.url)
-        .get(path)
-        .query(path.startsWith('/api') ? { walletAddress: aWallet(1) } : {})
-        .set('X-API-KEY', key)
-        .set('X-Request-Id', 'mine-1')
-        .expect(status);
-      expect([path, headers['x-request-id']]).toEqual([path, 'mine-1']);
-    }
-    const { headers } = await ask('not mine', apiKey).expect(200);
-    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-  });
 
   it('that fails has its id in the log', async () => {
     await start();

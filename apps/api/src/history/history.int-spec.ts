@@ -74,8 +74,8 @@ async function page(query: string): Promise<Page> {
   return response.body as Page;
 }
 
-function expectSignedAs({ headers, text }: Response, secret = partner.sharedSecret): void {
-  expectSigned({ headers, body: text }, { method: 'GET', path: PATH, secret });
+function expectSignedAs(response: Response, secret = partner.sharedSecret): void {
+  expectSigned(response, { method: 'GET', path: PATH, secret });
 }
 
 describe('GET /api/staking/history', () => {
@@ -133,7 +133,7 @@ describe('GET /api/staking/history', () => {
     );
     expectSignedAs(none);
     const other = await ask(`walletAddress=${ALICE}&contract=eip155:5:0x${'9'.repeat(40)}`);
-    expectError({ status: other.status, body: other.text }, 404, 'CONTRACT_NOT_FOUND');
+    expectError(other, 404, 'CONTRACT_NOT_FOUND');
   });
 
   it('names the contract that was asked for', async () => {
@@ -160,20 +160,20 @@ describe('GET /api/staking/history', () => {
     `walletAddress=${ALICE}&contract=${ALICE}`,
   ])('refuses %p', async (query) => {
     const response = await ask(query);
-    expectError({ status: response.status, body: response.text }, 400, 'BAD_REQUEST');
+    expectError(response, 400, 'BAD_REQUEST');
     expectSignedAs(response);
   });
 
   it('asks for the key before anything else', async () => {
     const response = await ask('limit=x', 'svck_none');
-    expectError({ status: response.status, body: response.text }, 401, 'UNAUTHORIZED');
+    expectError(response, 401, 'UNAUTHORIZED');
     expectSignedAs(response, ANON_SECRET);
   });
 
   it('is a 503 while the index is behind', async () => {
     api.clock.set(Date.parse('2026-11-21T12:10:00Z'));
     const response = await ask(`walletAddress=${ALICE}`);
-    expectError({ status: response.status, body: response.text }, 503, 'SERVICE_UNAVAILABLE');
+    expectError(response, 503, 'SERVICE_UNAVAILABLE');
     expectSignedAs(response);
     api.clock.set(NOON_MS);
   });

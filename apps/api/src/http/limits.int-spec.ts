@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { mintCredential } from '#libs/signing';
 import { aWallet } from '#libs/testing';
@@ -6,36 +6,37 @@ import {
   addPartner,
   ANON_SECRET,
   type Api,
+  type Seed,
   seedIndex,
   startApi,
 } from '../testing/api-harness.support.js';
-import { exchange, expectError, expectSigned } from '../testing/wire.support.js';
+import { answerTo, expectError, expectSigned } from '../testing/wire.support.js';
 
 const PATH = '/api/staking/snapshots';
 const QUERY = `${PATH}?walletAddress=${aWallet(1)}`;
 
 let api: Api;
-afterEach(() => api.stop());
-
-async function start(overrides: Record<string, string> = {}): Promise<void> {
-  api = await startApi(overrides);
-  const events: [string, ReturnType<typeof aWallet>, number][] = [
-    ['2026-11-10T10:00:00Z', aWallet(1), 1],
-  ];
+beforeAll(async () => {
+  api = await startApi({ REQUEST_LOG: '0' });
+  const events: Seed['events'] = [['2026-11-10T10:00:00Z', aWallet(1), 1]];
   await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
-}
+});
+beforeEach(() => {
+  // Refills the limits of the address.
+  api.clock.advance(60_000);
+});
+afterAll(() => api.stop());
 
 const figures = ({ headers }: Response) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
 /** Uses up the limit of one address by requests without a key. */
-async function exhaustAddress(headers: Record<string, string> = {}): Promise<void> {
-  for (let i = 0; i < 100; i++) await request(api.url).get(PATH).set(headers).expect(401);
+async function exhaustAddress(headers: Record<string, string> = {}, at = api): Promise<void> {
+  for (let i = 0; i < 100; i++) await request(at.url).get(PATH).set(headers).expect(401);
 }
 
 describe('limits', () => {
   it('are those of the partner, for all its requests, whatever their answer', async () => {
-    await start();
     const { apiKey, sharedSecret } = await addPartner(api, 'small', { rate: 2, burst: 3 });
     const ask = (url: string) => request(api.url).get(url).set('X-API-KEY', apiKey);
     expect(figures(await ask(QUERY).expect(200))).toEqual([3, 2, 1]);
@@ -48,14 +49,13 @@ describe('limits', () => {
       '{"code":"RATE_LIMIT_EXCEEDED","message":"Too many requests: try again in 1 s.","success":false}',
     );
     const expected = { method: 'GET', path: PATH, secret: sharedSecret };
-    expectSigned({ headers: refused.headers, body: refused.text }, expected);
+    expectSigned(refused, expected);
     api.clock.advance(500);
     await ask(QUERY).expect(200);
     await ask(QUERY).expect(429);
   });
 
   it('count a batch as what it holds, and a refused one as what it cost to read', async () => {
-    await start();
     const { apiKey, sharedSecret } = await addPartner(api, 'batches', { rate: 2, burst: 10 });
     const batch = (count: number) =>
       request(api.url)
@@ -68,7 +68,7 @@ describe('limits', () => {
     const refused = await batch(4).expect(429);
     expect(figures(refused)).toEqual([10, 1, 5]);
     const expected = { method: 'POST', path: `${PATH}/batch`, secret: sharedSecret };
-    expectSigned({ headers: refused.headers, body: refused.text }, expected);
+    expectSigned(refused, expected);
     // The batch is admitted after the time that the refusal names.
     expect(refused.headers['retry-after']).toBe('2');
     api.clock.advance(2000);
@@ -87,13 +87,12 @@ describe('limits', () => {
   });
 
   it('are per address for callers without a valid key, and leave partners from there alone', async () => {
-    await start();
     const { apiKey } = await addPartner(api, 'neighbour');
     await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);
     await exhaustAddress();
     const refused = await request(api.url).get(PATH).expect(429);
     const expected = { method: 'GET', path: PATH, secret: ANON_SECRET };
-    expectSigned({ headers: refused.headers, body: refused.text }, expected);
+    expectSigned(refused, expected);
     await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);
     // An exhausted address does not stop the partner, even when its credential is due for another look-up.
     api.clock.advance(5000);
@@ -104,7 +103,6 @@ describe('limits', () => {
   });
 
   it('let nobody load the database by guessing keys', async () => {
-    await start();
     const guess = () => request(api.url).get(PATH).set('X-API-KEY', mintCredential().apiKey);
     for (let i = 0; i < 100; i++) await guess().expect(401);
     const before = api.link.packets();
@@ -113,32 +111,28 @@ describe('limits', () => {
   });
 
   it('count requests that cannot be parsed', async () => {
-    await start();
     await exhaustAddress();
-    const [answer] = await exchange(api.port, ['GET /x HTTP/1.1\r\nbad\r\n\r\n']);
-    if (answer === undefined) throw new Error('no answer');
+    const answer = await answerTo(api.port, ['GET /x HTTP/1.1\r\nbad\r\n\r\n']);
     expectError(answer, 429, 'RATE_LIMIT_EXCEEDED');
     expect(answer.headers['retry-after']).toBe('1');
     expectSigned(answer, { method: 'GET', path: '/x', secret: ANON_SECRET });
-    const [bad] = await exchange(api.port, [
-      'GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
-    ]);
-    if (bad === undefined) throw new Error('no answer');
+    const head = 'GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const bad = await answerTo(api.port, [head]);
     expectError(bad, 429, 'RATE_LIMIT_EXCEEDED');
     expectSigned(bad, { method: 'GET', path: '/%zz', secret: ANON_SECRET });
   });
 
   it('leave out what probes and scrapers ask for, and nothing beside it', async () => {
-    await start();
     for (let i = 0; i < 100; i++) await request(api.url).get(`/health/made-up-${i}`).expect(404);
-    for (const path of [
+    const beside = [
       '/health',
       '/health/',
       '/health/live/x',
       '/health/x',
       '/metrics/',
       '/metrics/x',
-    ]) {
+    ];
+    for (const path of beside) {
       await request(api.url).get(path).expect(429);
     }
     for (const path of ['/health/live', '/health/ready', '/health/accepting?x', '/metrics']) {
@@ -147,19 +141,21 @@ describe('limits', () => {
   });
 
   it('do not believe X-Forwarded-For of anybody', async () => {
-    await start();
     await exhaustAddress({ 'X-Forwarded-For': '198.51.100.1' });
     await request(api.url).get(PATH).set('X-Forwarded-For', '198.51.100.2').expect(429);
   });
 
   it('take the address from X-Forwarded-For of a trusted proxy', async () => {
-    await start({ TRUSTED_PROXIES: 'loopback' });
-    await exhaustAddress({ 'X-Forwarded-For': '203.0.113.9, 198.51.100.1' });
-    await request(api.url)
-      .get(PATH)
-      .set('X-Forwarded-For', '203.0.113.8, 198.51.100.1')
-      .expect(429);
-    await request(api.url).get(PATH).set('X-Forwarded-For', '198.51.100.2').expect(401);
+    const behind = await startApi({ TRUSTED_PROXIES: 'loopback' });
+    try {
+      await exhaustAddress({ 'X-Forwarded-For': '203.0.113.9, 198.51.100.1' }, behind);
+      const ask = (clients: string) =>
+        request(behind.url).get(PATH).set('X-Forwarded-For', clients);
+      await ask('203.0.113.8, 198.51.100.1').expect(429);
+      await ask('198.51.100.2').expect(401);
+    } finally {
+      await behind.stop();
+    }
   });
 });
 
@@ -186,8 +182,7 @@ describe('a batch that is refused', () => {
     ['not JSON', malformed, 400],
     ['more than is left of the limit', wallets, 429],
   ])('is paid for before it is read: %s', async (_, body, status) => {
-    await start();
-    const { apiKey } = await addPartner(api, 'refused', { rate: 1, burst: BURST });
+    const { apiKey } = await addPartner(api, `refused ${status}`, { rate: 1, burst: BURST });
     // Leaves 900, less than the wallets of the batch.
     const some = { walletAddresses: Array<string>(100).fill(aWallet(1)) };
     await request(api.url).post(`${PATH}/batch`).set('X-API-KEY', apiKey).send(some).expect(200);
@@ -203,7 +198,6 @@ describe('a batch that is refused', () => {
   });
 
   it('for lack of requests is not read at all', async () => {
-    await start();
     const { apiKey } = await addPartner(api, 'unread', { rate: 1, burst: 40 });
     const head = (more: string): string =>
       `POST ${PATH}/batch HTTP/1.1\r\nHost: a\r\nX-API-KEY: ${apiKey}\r\n` +
@@ -215,8 +209,7 @@ describe('a batch that is refused', () => {
     });
     for (const more of ['Transfer-Encoding: chunked\r\n', 'Content-Length: 10000000\r\n']) {
       // The answer comes although none of the body was sent, and the rest is not waited for.
-      const [answer] = await exchange(api.port, [head(more)]);
-      if (answer === undefined) throw new Error('no answer');
+      const answer = await answerTo(api.port, [head(more)]);
       expectError(answer, 429, 'RATE_LIMIT_EXCEEDED');
       expect(answer.headers['connection']).toBe('close');
     }

@@ -12,7 +12,7 @@ import {
   seedIndex,
   startApi,
 } from '../testing/api-harness.support.js';
-import { exchange, expectError, expectSigned } from '../testing/wire.support.js';
+import { answerTo, expectError, expectSigned } from '../testing/wire.support.js';
 
 const SINGLE = '/api/staking/snapshots';
 const PATH = `${SINGLE}/batch`;
@@ -58,8 +58,8 @@ async function ask(walletAddresses: readonly unknown[], more: object = {}): Prom
 
 const resultsOf = ({ body }: Response): Result[] => (body as { results: Result[] }).results;
 
-function expectSignedAs({ headers, text }: Response, secret = partner.sharedSecret): void {
-  expectSigned({ headers, body: text }, { method: 'POST', path: PATH, secret });
+function expectSignedAs(response: Response, secret = partner.sharedSecret): void {
+  expectSigned(response, { method: 'POST', path: PATH, secret });
 }
 
 const single = (wallet: Address, query = ''): Promise<Response> =>
@@ -170,7 +170,7 @@ describe('POST /api/staking/snapshots/batch', () => {
       walletAddresses: [ALICE],
       contract: 'eip155:5:0x' + '9'.repeat(40),
     });
-    expectError({ status: other.status, body: other.text }, 404, 'CONTRACT_NOT_FOUND');
+    expectError(other, 404, 'CONTRACT_NOT_FOUND');
     expectSignedAs(other);
   });
 
@@ -225,13 +225,13 @@ describe('a batch that cannot be meant', () => {
   it.each(refused)('is refused: %s', async (_, body, message) => {
     const response = await send(body);
     expectSignedAs(response);
-    expectError({ status: response.status, body: response.text }, 400, 'BAD_REQUEST');
+    expectError(response, 400, 'BAD_REQUEST');
     expect((response.body as { message: string }).message).toMatch(message);
   });
 
   it.each([1001, 1400])('is refused with %s wallets, though all be the same', async (count) => {
     const response = await send({ walletAddresses: list(count) });
-    expectError({ status: response.status, body: response.text }, 400, 'BATCH_TOO_LARGE');
+    expectError(response, 400, 'BATCH_TOO_LARGE');
     expect((response.body as { message: string }).message).toBe(
       `A batch has at most 1000 wallets; this one has ${count}.`,
     );
@@ -240,12 +240,12 @@ describe('a batch that cannot be meant', () => {
 
   it('is refused beyond 64 KiB, and of another type', async () => {
     const large = await send({ walletAddresses: list(2000) });
-    expectError({ status: large.status, body: large.text }, 413, 'BAD_REQUEST');
+    expectError(large, 413, 'BAD_REQUEST');
     expectSignedAs(large);
     const json = JSON.stringify({ walletAddresses: [ALICE] });
     for (const type of ['text/xml', 'text/plain', 'application/x-www-form-urlencoded', 'a']) {
       const other = await send(json).set('Content-Type', type);
-      expectError({ status: other.status, body: other.text }, 415, 'BAD_REQUEST');
+      expectError(other, 415, 'BAD_REQUEST');
       expect(other.text).toContain('send application/json.');
       expectSignedAs(other);
     }
@@ -254,7 +254,7 @@ describe('a batch that cannot be meant', () => {
 
   it('is asked for by POST alone', async () => {
     const answer = await request(api.url).get(PATH).set('X-API-KEY', partner.apiKey);
-    expectError({ status: answer.status, body: answer.text }, 404, 'NOT_FOUND');
+    expectError(answer, 404, 'NOT_FOUND');
   });
 
   it('is refused where it is not UTF-8', async () => {
@@ -266,22 +266,16 @@ describe('a batch that cannot be meant', () => {
     const head =
       `POST ${PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-API-KEY: ${partner.apiKey}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`;
-    const [answer] = await exchange(api.port, [Buffer.concat([Buffer.from(head), bytes])]);
-    if (answer === undefined) throw new Error('no answer');
+    const answer = await answerTo(api.port, [Buffer.concat([Buffer.from(head), bytes])]);
     expectSigned(answer, { method: 'POST', path: PATH, secret: partner.sharedSecret });
     expectError(answer, 400, 'BAD_REQUEST');
     expect(answer.body).toContain('The body is not JSON in UTF-8.');
   });
 
   it('is not looked at without a valid key', async () => {
-    for (const body of [
-      { walletAddresses: [ALICE] },
-      '{',
-      'null',
-      { walletAddresses: list(1001) },
-    ]) {
+    for (const body of [{ walletAddresses: [ALICE] }, '{', { walletAddresses: list(1001) }]) {
       const response = await send(body, 'svck_none');
-      expectError({ status: response.status, body: response.text }, 401, 'UNAUTHORIZED');
+      expectError(response, 401, 'UNAUTHORIZED');
       expectSignedAs(response, ANON_SECRET);
     }
   });
@@ -289,7 +283,7 @@ describe('a batch that cannot be meant', () => {
   it('has one answer while the index does not cover the window: 503 for all', async () => {
     api.clock.set(Date.parse('2026-11-22T12:00:00Z'));
     const response = await send({ walletAddresses: [ALICE, 'x', NOBODY] });
-    expectError({ status: response.status, body: response.text }, 503, 'SERVICE_UNAVAILABLE');
+    expectError(response, 503, 'SERVICE_UNAVAILABLE');
     expect(response.headers['retry-after']).toBe('5');
     expectSignedAs(response);
     // The days before are still covered.

@@ -160,15 +160,6 @@ describe('an answer of before', () => {
     await expectRefused(ask(), OLD);
   });
 
-  it('is refused a day later, where the window is still the one of then', async () => {
-    await client.snapshotsBatch([ALICE, BOB]);
-    await client.snapshots(ALICE);
-    replay();
-    clock.advance(86_400_000);
-    await expectRefused(client.snapshotsBatch([ALICE, BOB]), OLD);
-    await expectRefused(client.snapshots(ALICE), OLD);
-  });
-
   it('may be as old as the partner says', async () => {
     await client.snapshots(ALICE);
     replay();
@@ -203,39 +194,6 @@ it.each([200, 404, 409, 500])('a status that became %s makes no other answer', a
   expect(await failure(tomorrow)).toMatchObject({ name: expect.stringMatching(/Error$/) });
 });
 
-describe('answers that have changed places', () => {
-  /** Asks twice, and sends the second answer in place of the first. */
-  async function swapped(first: () => Promise<unknown>, second: () => Promise<unknown>) {
-    await second();
-    replay();
-    return first();
-  }
-
-  it('are those of two wallets', async () => {
-    const asked = swapped(
-      () => client.snapshots(ALICE),
-      () => client.snapshots(BOB),
-    );
-    await expectRefused(asked, 'walletAddress is not');
-    proxy.reset();
-    const batch = swapped(
-      () => client.snapshotsBatch([ALICE, BOB]),
-      () => client.snapshotsBatch([BOB, ALICE]),
-    );
-    await expectRefused(batch, ALICE);
-  });
-
-  it('are pages of a history', async () => {
-    const page = (after?: number) => () =>
-      client.history(ALICE, { limit: 2, ...(after !== undefined && { after }) });
-    await expectRefused(swapped(page(), page(3)), 'after');
-    proxy.reset();
-    await expectRefused(swapped(page(1), page(3)), 'after');
-    proxy.reset();
-    await expectRefused(swapped(page(3), page()), 'after');
-  });
-});
-
 describe('an honest answer', () => {
   /** Both clocks go on. */
   function pass(ms: number): string {
@@ -255,16 +213,5 @@ describe('an honest answer', () => {
     }
     const kept = proxy.given.map(({ headers }) => headers.get('cache-control'));
     expect(new Set(kept)).toEqual(new Set(['no-store']));
-  });
-
-  it('may be one that the SDK keeps for a session, checked when it came', async () => {
-    const cached = proxy.client(credential, { clock, cacheSeconds: 3600 });
-    pass(0);
-    const first = await cached.snapshots(ALICE);
-    pass(3_599_000);
-    expect(await cached.snapshots(ALICE)).toBe(first);
-    expect(proxy.given).toHaveLength(1);
-    const requestedAt = pass(1000);
-    expect(await cached.snapshots(ALICE)).toMatchObject({ requestedAt });
   });
 });

@@ -155,31 +155,14 @@ describe.each(testSeeds())('windows of the past, $which', ({ seed }) => {
 
   describe('a day that cannot be asked for', () => {
     const expectRefused = (response: Response, status: number, code: string): void => {
-      const { headers, text } = response;
-      expectError({ status: response.status, body: text }, status, code);
-      expectSigned(
-        { headers, body: text },
-        { method: 'GET', path: PATH, secret: partner.sharedSecret },
-      );
+      expectError(response, status, code);
+      expectSigned(response, { method: 'GET', path: PATH, secret: partner.sharedSecret });
     };
 
     it.each([
-      '2026-11-22',
-      '9999-12-31',
-      '',
-      '2026-11-31',
-      '2026-02-29',
-      '2026-13-01',
-      '2026-00-10',
-      '2026-1-1',
-      '20261120',
-      '2026-11-20T00:00:00Z',
-      '1969-12-31',
-      '%2B02026-11-20',
-      '-2026-11-20',
-      '2026-11-20%00',
-      '2026-11-20%0A',
-      '%D9%A2026-11-20',
+      ...['2026-11-22', '9999-12-31', '', '2026-11-31', '2026-02-29', '2026-13-01', '2026-00-10'],
+      ...['2026-1-1', '20261120', '2026-11-20T00:00:00Z', '1969-12-31', '%2B02026-11-20'],
+      ...['-2026-11-20', '2026-11-20%00', '2026-11-20%0A', '%D9%A2026-11-20'],
       '2026-11-20&endDay=2026-11-20',
     ])('is refused: %s', async (endDay) => {
       expectRefused(

@@ -55,8 +55,8 @@ async function ask(query: string, { apiKey, sharedSecret: secret } = partner) {
   const answer = await request(api.url)
     .get(`${PATH}?walletAddress=${PLAYER}&lastDays=1${query}`)
     .set('X-API-KEY', apiKey);
-  const { headers, text: body, status } = answer;
-  expectSigned({ headers, body }, { method: 'GET', path: PATH, secret });
+  const { text: body, status } = answer;
+  expectSigned(answer, { method: 'GET', path: PATH, secret });
   return { status, body };
 }
 

@@ -14,11 +14,34 @@ export interface Expected {
   readonly secret: string;
 }
 
+/** An answer as supertest has read it; `text` is absent where there was no body. */
+interface ReadAnswer {
+  readonly status: number;
+  readonly headers: object;
+  readonly text?: string;
+}
+
+const textOf = (answer: Pick<RawAnswer, 'body'> | Pick<ReadAnswer, 'text'>): string =>
+  'text' in answer ? (answer.text ?? '') : (answer as RawAnswer).body;
+
+/** Sends the parts on one connection, and returns the first answer. */
+export async function answerTo(
+  port: number,
+  parts: readonly (string | Buffer)[],
+  methods: readonly string[] = [],
+): Promise<RawAnswer> {
+  const [answer] = await exchange(port, parts, { methods });
+  if (answer === undefined) throw new Error('no answer');
+  return answer;
+}
+
 /** Checks the rules for every answer: signature, version, request id, rate limits, and a body in canonical form. */
 export function expectSigned(
-  { headers, body }: Pick<RawAnswer, 'headers' | 'body'>,
+  answer: Pick<RawAnswer, 'headers' | 'body'> | Pick<ReadAnswer, 'headers' | 'text'>,
   { method, path, secret }: Expected,
 ): void {
+  const headers = answer.headers as RawAnswer['headers'];
+  const body = textOf(answer);
   const content = Buffer.concat([Buffer.from(method + path, 'latin1'), Buffer.from(body)]);
   expect(headers['x-api-signature']).toBe(hmacSha256Hex(secret, content));
   expect(headers['x-api-version']).toBe(API_VERSION);
@@ -31,11 +54,11 @@ export function expectSigned(
 }
 
 export function expectError(
-  answer: Pick<RawAnswer, 'status' | 'body'>,
+  answer: Pick<RawAnswer, 'status' | 'body'> | Pick<ReadAnswer, 'status' | 'text'>,
   status: number,
   code: string,
 ): void {
-  expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({
+  expect({ status: answer.status, body: JSON.parse(textOf(answer)) }).toEqual({
     status,
     body: { success: false, code, message: expect.any(String) },
   });

@@ -46,20 +46,10 @@ beforeEach(() => {
   bench.issuer.groups.set('ann', ['ops']);
 });
 
-/** @returns the code of the refusal; '' where the person is signed in */
-async function signInByOidc(visitor: Visitor, name = 'ann', kind = 'operator'): Promise<string> {
-  const start = { kind, returnTo: kind === 'operator' ? '/operate' : '/partner' };
-  const answer = await visitor.post('/api/auth/oidc/start', start);
-  const { url } = (await answer.json()) as { url: string };
-  const landed = await visitor.get(await bench.issuer.signIn(url, name));
-  const page = new URL(landed.headers.get('location') ?? '', bench.origin);
-  return page.searchParams.get('problem') ?? '';
-}
-
 /** A request of ann, who has signed in. */
 async function requestOfAnn(): Promise<string> {
   const visitor = bench.visitor();
-  expect(await signInByOidc(visitor)).toBe('');
+  expect(await bench.signInByOidc(visitor)).toBe('');
   const person = { subject: oidcSubject(bench.issuer.url, 'ann'), name: 'ann' };
   const operator = { ...person, role: 'admin', actor: actorOf(person) } as const;
   const performed = await bench.app.get(ApprovalService).perform(operator, PAY);
@@ -84,7 +74,7 @@ describe('a request of an operator whom the issuer takes the role', () => {
   ] as const)('is not carried out: %s', async (_, groups, problem, kind) => {
     const id = await requestOfAnn();
     bench.issuer.groups.set('ann', groups);
-    expect(await signInByOidc(bench.visitor(), 'ann', kind)).toBe(problem);
+    expect(await bench.signInByOidc(bench.visitor(), 'ann', kind)).toBe(problem);
     const admin = await bench.signedIn(ADMIN);
     expect(await approve(admin, id)).toBe('409 APPROVAL_REQUESTER');
     expect(done).toBe(0);
@@ -94,7 +84,7 @@ describe('a request of an operator whom the issuer takes the role', () => {
     expect(approvals.find((one) => one.id === id)?.state).toBe('open');
     // With the role again, the request counts again.
     bench.issuer.groups.set('ann', ['ops']);
-    expect(await signInByOidc(bench.visitor())).toBe('');
+    expect(await bench.signInByOidc(bench.visitor())).toBe('');
     expect(await approve(admin, id)).toBe('200');
     expect(done).toBe(1);
   });
@@ -124,7 +114,7 @@ describe('a request of an operator whom the issuer takes the role', () => {
         return rowCount === 1;
       });
       bench.issuer.groups.set('ann', []);
-      expect(await signInByOidc(bench.visitor())).toBe('NOT_AN_OPERATOR');
+      expect(await bench.signInByOidc(bench.visitor())).toBe('NOT_AN_OPERATOR');
       await client.query('COMMIT');
       expect(await approving).toBe('409 APPROVAL_REQUESTER');
       expect(done).toBe(0);
@@ -136,15 +126,15 @@ describe('a request of an operator whom the issuer takes the role', () => {
 
 it('the role of one who approves is that of the newest sign-in, also in an older session', async () => {
   const visitor = bench.visitor();
-  expect(await signInByOidc(visitor)).toBe('');
+  expect(await bench.signInByOidc(visitor)).toBe('');
   expect(await roleOf(visitor)).toBe('admin');
   bench.clock.advance(1);
   bench.issuer.groups.set('ann', ['staff']);
-  expect(await signInByOidc(bench.visitor())).toBe('');
+  expect(await bench.signInByOidc(bench.visitor())).toBe('');
   expect(await roleOf(visitor)).toBe('viewer');
   bench.clock.advance(1);
   bench.issuer.groups.set('ann', []);
-  expect(await signInByOidc(bench.visitor())).toBe('NOT_AN_OPERATOR');
+  expect(await bench.signInByOidc(bench.visitor())).toBe('NOT_AN_OPERATOR');
   expect(await roleOf(visitor)).toBe('SESSION_ENDED');
 });
 
@@ -188,7 +178,7 @@ describe('an invitation by an operator who has lost the role', () => {
   it('makes no member', async () => {
     const partnerId = await bench.partner('Inviting');
     const visitor = bench.visitor();
-    expect(await signInByOidc(visitor)).toBe('');
+    expect(await bench.signInByOidc(visitor)).toBe('');
     const invite = async (): Promise<string> => {
       const path = `/api/operate/partners/${partnerId}/invitations`;
       const answer = await visitor.post(path, { note: 'their engineer' });
@@ -197,7 +187,7 @@ describe('an invitation by an operator who has lost the role', () => {
     const [used, unused] = [await invite(), await invite()];
     await bench.signedIn(anAccount(), { kind: 'partner', invitation: used });
     bench.issuer.groups.set('ann', ['staff']);
-    expect(await signInByOidc(bench.visitor())).toBe('');
+    expect(await bench.signInByOidc(bench.visitor())).toBe('');
     const looked = bench.visitor().post('/api/auth/invitation', { token: unused });
     expect(await refusalOf(looked)).toBe('403 INVITATION_CLOSED');
     const accept = bench.signedIn(anAccount(), { kind: 'partner', invitation: unused });

@@ -64,14 +64,8 @@ const timesAsked = (path: string): number =>
 /** Signs ann in. @returns the code of the refusal, or the role of the session */
 async function signIn(): Promise<string> {
   const visitor = bench.visitor();
-  const start = { kind: 'operator', returnTo: '/operate' };
-  const begun = await visitor.post('/api/auth/oidc/start', start);
-  if (begun.status !== 200) return ((await begun.json()) as { code: string }).code;
-  const { url } = (await begun.json()) as { url: string };
-  const answer = await visitor.get(await bench.issuer.signIn(url, 'ann'));
-  const page = new URL(answer.headers.get('location') ?? '', bench.origin);
-  const problem = page.searchParams.get('problem');
-  if (problem !== null) {
+  const problem = await bench.signInByOidc(visitor);
+  if (problem !== '') {
     expect(visitor.cookies.size).toBe(0);
     return problem;
   }

@@ -101,47 +101,32 @@ describe('signing in by OpenID Connect', () => {
     expect(problemOf(await end(visitor, callback))).toBe('OIDC_STATE');
   });
 
-  it.each<[string, (own: URL, foreign: URL) => void]>([
-    [
-      'a code of another sign-in',
-      (own, foreign) => {
-        replaceCode(own, foreign);
-      },
-    ],
-    [
-      'a code that was made up',
-      (own) => {
-        own.searchParams.set('code', 'made-up');
-      },
-    ],
-    [
-      'no code',
-      (own) => {
-        own.searchParams.delete('code');
-      },
-    ],
-    [
-      'another issuer',
-      (own) => {
-        own.searchParams.set('iss', 'https://evil.example');
-      },
-    ],
-  ])('refuses %s', async (_, change) => {
-    const [visitor, other] = [bench.visitor(), bench.visitor()];
-    const foreign = new URL(await bench.issuer.signIn(await begin(other), 'ann'));
+  it.each([
+    ['a code that was made up', { code: 'made-up' }],
+    ['no code', { code: undefined }],
+    ['another issuer', { iss: 'https://evil.example' }],
+  ])('refuses %s', async (_, changes) => {
+    const visitor = bench.visitor();
     const own = new URL(await bench.issuer.signIn(await begin(visitor), 'ann'));
-    change(own, foreign);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined) own.searchParams.delete(name);
+      else own.searchParams.set(name, value);
+    }
     expect(problemOf(await end(visitor, own.href))).toBe('OIDC_REFUSED');
     expect(visitor.cookies.has('lowmark-console')).toBe(false);
   });
 
-  it('refuses a code that was used', async () => {
-    const visitor = bench.visitor();
-    const used = new URL(await bench.issuer.signIn(await begin(visitor), 'ann'));
-    await end(visitor, used.href);
+  it.each([
+    ['of another sign-in', false],
+    ['that was used', true],
+  ])('refuses a code %s', async (_, isUsed) => {
+    const [visitor, other] = [bench.visitor(), bench.visitor()];
+    const foreign = new URL(await bench.issuer.signIn(await begin(other), 'ann'));
+    if (isUsed) await end(other, foreign.href);
     const own = new URL(await bench.issuer.signIn(await begin(visitor), 'ann'));
-    replaceCode(own, used);
+    own.searchParams.set('code', foreign.searchParams.get('code') ?? '');
     expect(problemOf(await end(visitor, own.href))).toBe('OIDC_REFUSED');
+    expect(visitor.cookies.has('lowmark-console')).toBe(false);
   });
 
   it('refuses a nonce and a verifier that are not those of the attempt', async () => {
@@ -244,6 +229,29 @@ it('logs no code, no state and no secret', async () => {
   }
 });
 
-function replaceCode(own: URL, foreign: URL): void {
-  own.searchParams.set('code', foreign.searchParams.get('code') ?? '');
-}
+describe('an issuer that takes the secret in the body only, and has no scope for groups', () => {
+  const DN = 'CN=Game\\, Ops,OU=Groups,DC=example,DC=com';
+  let other: ConsoleBench;
+  beforeAll(async () => {
+    other = await ConsoleBench.start(
+      { OIDC_ROLES: JSON.stringify({ [DN]: 'operator', staff: 'viewer' }) },
+      { onlyMethod: 'client_secret_post', hasNoGroupsScope: true },
+    );
+  });
+  afterAll(() => other.stop());
+
+  it.each([
+    ['gets the secret there', ['staff'], 'viewer'],
+    ['may name groups as LDAP does', ['players', DN], 'operator'],
+  ])('%s', async (_, groups, role) => {
+    other.issuer.groups.set('ann', groups);
+    const visitor = other.visitor();
+    expect(await other.signInByOidc(visitor)).toBe('');
+    expect(await (await visitor.get('/api/auth/me')).json()).toMatchObject({ role });
+  });
+
+  it('is asked for no scope that it does not list', async () => {
+    const { searchParams } = new URL(await begin(other.visitor()));
+    expect(searchParams.get('scope')).toBe('openid profile email');
+  });
+});

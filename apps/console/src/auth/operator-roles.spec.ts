@@ -1,5 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { type OperatorRole } from '#libs/db';
+import { type ConsoleSettings } from '../console.env.js';
 import { groupRoles, operatorWallets } from './operator-roles.js';
+import { oidcSubject, roleNow, walletSubject } from './operators.js';
 
 const ANN = `0x${'a1'.repeat(20)}`;
 const BOB = `0x${'b2'.repeat(20)}`;
@@ -46,4 +49,44 @@ it('says what an entry looks like, and which one does not', () => {
   expect(() => groupRoles('ops=admin,ops=viewer')).toThrow(
     'must name each only once: entry 2 is there before',
   );
+});
+
+const [ISSUER, OTHER_ISSUER] = ['https://issuer.example', 'https://issuer.example.org'];
+const PERSON = oidcSubject(ISSUER, 'ann');
+
+const settingsOf = (
+  operators: string,
+  groups = 'ops=admin',
+  oidcIssuer = ISSUER,
+): ConsoleSettings =>
+  ({
+    operators: operators === '' ? undefined : operatorWallets(operators),
+    oidcRoles: groupRoles(groups),
+    oidcIssuer,
+  }) as ConsoleSettings;
+
+describe('the role of an operator now', () => {
+  it.each<[string, string, ConsoleSettings, OperatorRole | undefined]>([
+    ['a wallet: that of the list', ANN, settingsOf(`${ANN}=viewer`), 'viewer'],
+    ['a wallet that is no longer listed: none', ANN, settingsOf(`${BOB}=admin`), undefined],
+    ['a wallet without a list: none', ANN, settingsOf(''), undefined],
+  ])('is, of %s', (_case, wallet, now, role) => {
+    expect(roleNow(walletSubject(wallet), 'admin', now)).toBe(role);
+  });
+
+  it.each<[string, ConsoleSettings, OperatorRole | undefined]>([
+    ['that of the sign-in', settingsOf('', 'ops=admin,staff=viewer'), 'admin'],
+    ['none if no group gives this role any more', settingsOf('', 'ops=operator'), undefined],
+    ['none if the issuer is another', settingsOf('', 'ops=admin', OTHER_ISSUER), undefined],
+  ])('is, of a person of an issuer, %s', (_case, now, role) => {
+    expect(roleNow(PERSON, 'admin', now)).toBe(role);
+  });
+
+  it('is none of a person to whom the sign-in gave none', () => {
+    expect(roleNow(PERSON, undefined, settingsOf(''))).toBeUndefined();
+  });
+
+  it('is, of a person who signed in by a link, that of the link', () => {
+    expect(roleNow('link:first', 'admin', settingsOf(''))).toBe('admin');
+  });
 });

@@ -155,6 +155,21 @@ export class ConsoleBench {
     return visitor;
   }
 
+  /** Signs a person of the issuer in. @returns the code of the refusal; '' where the person is signed in */
+  async signInByOidc(
+    visitor: Visitor,
+    name = 'ann',
+    kind: Standing['kind'] = 'operator',
+  ): Promise<string> {
+    const start = { kind, returnTo: kind === 'operator' ? '/operate' : '/partner' };
+    const begun = await visitor.post('/api/auth/oidc/start', start);
+    const { url, code } = (await begun.json()) as { url: string; code?: string };
+    if (code !== undefined) return code;
+    const landed = await visitor.get(await this.issuer.signIn(url, name));
+    const page = new URL(landed.headers.get('location') ?? '', this.origin);
+    return page.searchParams.get('problem') ?? '';
+  }
+
   /** Makes a sign-in link. @returns its token */
   async link(
     standing: Standing = { kind: 'operator', role: 'admin' },

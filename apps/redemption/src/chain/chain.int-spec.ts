@@ -76,20 +76,6 @@ describe('the times of a redemption', () => {
     const { body: cancelled } = await user.get(`/api/redemptions/${created.id}`).expect(200);
     expect(cancelled.cancellableUntil).toBeNull();
   });
-
-  it('are what is known once it is over', async () => {
-    const user = await aPlayer(service);
-    const { body: created } = await user.redeem('Arena', 100).expect(201);
-    await inState(service, created.id, 'authorised');
-    const { body } = await user.get(`/api/redemptions/${created.id}`).expect(200);
-    const { vault, calldata } = body.voucher;
-    await service.bench.mine({ from: user.wallet, to: vault, data: calldata });
-    await service.bench.finalise();
-    await inState(service, created.id, 'claimed');
-    const { body: claimed } = await user.get(`/api/redemptions/${created.id}`).expect(200);
-    expect(claimed).toMatchObject({ returnsBy: null, cancellableUntil: null, revertedAt: null });
-    expect(Date.parse(claimed.claimedAt)).toBeGreaterThan(0);
-  });
 });
 
 // The last suite, since the vault pays nothing after it.

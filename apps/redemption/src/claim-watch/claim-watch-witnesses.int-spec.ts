@@ -1,16 +1,20 @@
 /** The claim watch with endpoints that give false answers, with two processes at a time, and with replaced vaults. */
 import { describe, expect, it } from '@jest/globals';
-import { ClaimWatchStore, KnownVaults } from '#libs/db';
+import { addressOfKey } from '#libs/chain';
+import { ClaimWatchStore, KnownVaults, RedemptionStore } from '#libs/db';
 import { VaultBench } from '#libs/testing';
 import {
   aNode,
   aWatch,
   alerts,
+  authorised,
   bench,
   database,
   eachTest,
+  isPaused,
   kinds,
   nextBlock,
+  PAUSER_KEY,
   steal,
   test,
 } from './claim-watch.support.js';
@@ -57,6 +61,41 @@ describe('an endpoint', () => {
     expect(await kinds()).toEqual([]);
     expect(await nextBlock()).toBeGreaterThan(before ?? 0n);
   });
+
+  it.each(['first', 'second'])(
+    'that makes up a claim, as the %s of two, pauses the vault, and moves no token and no point',
+    async (place) => {
+      // The endpoint serves another whole chain, so its headers, receipts and state fit together.
+      const twin = await VaultBench.start(
+        { pauser: addressOfKey(PAUSER_KEY) },
+        bench.chain.chainId,
+      );
+      try {
+        expect(twin.vault).toBe(bench.vault);
+        const urls = [twin.chain.url, bench.chain.url];
+        const watch = aWatch({ urls: place === 'first' ? urls : urls.reverse() });
+        const { payout } = await authorised();
+        await kinds(watch);
+        twin.seconds = bench.seconds;
+        const theft = twin.voucher({ amount: 10n ** 20n });
+        expect(await twin.refusal(twin.claim(theft))).toBeUndefined();
+        await twin.finalise();
+        const held = await bench.tokens(bench.vault);
+        const store = new RedemptionStore(database);
+        const before = await store.get(payout.redemptionId);
+
+        expect(await kinds(watch)).toEqual(['without-row']);
+        expect(alerts.at(-1)?.detail).toContain(theft.vaultId);
+        await bench.mine();
+        expect(await isPaused()).toBe(true);
+        expect(await bench.tokens(bench.vault)).toBe(held);
+        expect(await bench.status(theft)).toBe(0);
+        expect(await store.get(payout.redemptionId)).toEqual(before);
+      } finally {
+        await twin.stop();
+      }
+    },
+  );
 });
 
 describe('the watch', () => {

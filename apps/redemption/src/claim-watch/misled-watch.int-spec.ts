@@ -1,17 +1,18 @@
 /**
  * What an intruder with the service's database credential, and the stolen key of the signer, can do to the claim watch,
  * whose own tables that credential can write. The intruder can suppress the alert and the pause for a theft, or cause a
- * pause without a theft. The theft stays within the cap, and the reconciliation finds it.
+ * pause without a theft. The theft stays within the cap, and the reconciliation finds it. A voucher that the intruder
+ * marks as dead and then claims is told.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { RpcPool, vaultIdOf } from '#libs/chain';
+import { vaultIdOf } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
-import { createLogger } from '#libs/service';
-import { aWallet } from '#libs/testing';
-import { Reconciler } from '../reconciliation/reconciler.js';
-import { alertsTo, someSettings } from '../testing/cancel-policy.support.js';
+import { aWallet, VaultBench } from '#libs/testing';
+import { aReconciler } from '../testing/cancel-policy.support.js';
+import { writeOff } from '../testing/write-off.support.js';
 import {
   alerts,
+  authorised,
   bench,
   clock,
   database,
@@ -57,20 +58,10 @@ async function writeAlarm(vaultId: string, transaction: string, isPaused: boolea
 
 async function reconciled() {
   await bench.finalise();
-  const reconciler = new Reconciler(
-    someSettings({
-      chainId: bench.place.chainId,
-      vaultContract: bench.place.vault,
-      tokenContract: bench.chain.contracts.token,
-      finality: 'finalized',
-      vaultStartBlock: 0n,
-    }),
-    new RpcPool({ urls: [bench.chain.url], clock }),
-    new ReconciliationStore(database),
-    alertsTo((alert) => alerts.push(alert)),
-    clock,
-    createLogger({ app: 'test', level: 'silent' }),
-  );
+  const reconciler = aReconciler(bench, clock, {
+    store: new ReconciliationStore(database),
+    raise: (alert) => alerts.push(alert),
+  });
   const found = (await reconciler.reconcile()) ?? [];
   return found.map(({ kind, tokens }) => ({ kind, tokens }));
 }
@@ -108,5 +99,21 @@ describe('the credential of the redemption service', () => {
     expect(await isPaused()).toBe(true);
     expect(await bench.tokens(bench.vault)).toBe(held);
     expect(await bench.tokens(aWallet(0xdead))).toBe(0n);
+  });
+});
+
+// The engine's spec tests that no points go back.
+describe.each(['redemption', 'cli'] as const)('the credential of %s', (program) => {
+  it('marks a voucher as dead: its claim is told before it is final, and pauses the vault', async () => {
+    const { payout, payouts } = await authorised();
+    const { redemptionId } = payout;
+    const { calldata } = await payouts.authorise({ ...payout, isSealed: true });
+    await writeOff({ test, program, nowMs: clock.nowMs() }, redemptionId);
+    await bench.mine(bench.to(VaultBench.STRANGER, calldata as `0x${string}`));
+    expect(await kinds()).toEqual(['unpayable']);
+    expect(alerts).toMatchObject([{ code: 'claim-unauthorised', redemptionId }]);
+    await bench.mine();
+    expect(await isPaused()).toBe(true);
+    expect(await bench.refusal(bench.claim(bench.voucher()))).toBe('EnforcedPause');
   });
 });

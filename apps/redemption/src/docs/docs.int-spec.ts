@@ -6,16 +6,22 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { parseDecimal } from '#libs/domain';
 import { type OpenApi } from '#libs/openapi';
+import { nullFields, wrongBodies, wrongQueries } from '#libs/testing';
 import {
   addPartner,
   addPrice,
+  aPlayer,
   aUser,
   DOMAIN,
   inState,
   type Service,
   startService,
+  type User,
 } from '../testing/redemption-harness.support.js';
 import { openApiOf } from '../create-redemption.js';
+
+const DOCUMENT: unknown = JSON.parse(readFileSync('docs/wire/redemption-openapi.json', 'utf8'));
+const SAMPLES = { message: 'text', signature: '0x00', partner: 'Arena', points: 100 };
 
 let service: Service;
 let openApi: OpenApi;
@@ -35,11 +41,8 @@ afterAll(() => service.stop());
 
 describe('the contract', () => {
   it('in docs/wire is the one that is served; npm run openapi renews it', async () => {
-    const committed = JSON.parse(
-      readFileSync('docs/wire/redemption-openapi.json', 'utf8'),
-    ) as unknown;
     const served = await request(service.url).get('/docs/openapi.json').expect(200);
-    expect(served.body).toEqual(committed);
+    expect(served.body).toEqual(DOCUMENT);
   });
 
   it('is a page for people that loads nothing', async () => {
@@ -116,6 +119,61 @@ describe('the contract', () => {
     for (let count = 0; count < 10; count++) await ask('/api/auth/nonce');
     await checked('/api/auth/nonce', ask('/api/auth/nonce'));
   });
+});
+
+/** JSON null is a value, and not an absent field: no field of a request takes it. */
+describe('every field and parameter of the contract', () => {
+  let player: User;
+  beforeAll(async () => {
+    // Refills the limits that the tests before have used.
+    service.clock.advance(60_000);
+    player = await aPlayer(service);
+  });
+
+  it.each(nullFields(DOCUMENT, SAMPLES))(
+    '$route refuses null as $field',
+    async ({ path, field, body }) => {
+      const answer = await request(service.url)
+        .post(path)
+        .set('Authorization', `Bearer ${player.token}`)
+        .set('Idempotency-Key', 'a-key')
+        .send(body);
+      expect({ status: answer.status, ...answer.body }).toMatchObject({ status: 400, field });
+    },
+  );
+
+  const statusOf = async (asked: request.Test): Promise<number> => {
+    // The limits of the wallet and its address refuse nothing.
+    service.clock.advance(10_000);
+    const { status } = await asked
+      .set('Authorization', `Bearer ${player.token}`)
+      .set('Idempotency-Key', 'another-key');
+    return status;
+  };
+  /** A request that a limit refuses shows nothing. */
+  const isFault = (status: number): boolean => status === 429 || (status >= 500 && status !== 503);
+
+  it.each(wrongBodies(DOCUMENT, SAMPLES))(
+    '$route answers whatever has the place of $field',
+    async ({ path, bodies }) => {
+      const faults: object[] = [];
+      for (const body of bodies) {
+        if (isFault(await statusOf(request(service.url).post(path).send(body)))) faults.push(body);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(wrongQueries(DOCUMENT, SAMPLES))(
+    '$route answers whatever has the place of $parameter',
+    async ({ targets }) => {
+      const faults: string[] = [];
+      for (const target of targets) {
+        if (isFault(await statusOf(request(service.url).get(target)))) faults.push(target);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
 });
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

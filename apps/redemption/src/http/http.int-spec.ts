@@ -21,16 +21,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('every error', () => {
-  it('has the same envelope', async () => {
+  it('names the body where its bytes are no text', async () => {
     const user = await aUser(service);
-    const form = user.post('/api/redemptions').type('form').send('points=1');
-    expect(errorOf(await form)).toEqual({ status: 415, code: 'BAD_REQUEST' });
-    const large = await user.post('/api/redemptions', { partner: 'x'.repeat(17_000) });
-    expect(errorOf(large)).toEqual({ status: 413, code: 'BAD_REQUEST' });
-    for (const path of ['/', '/api', '/api/redemptions/x/y']) {
-      expect(errorOf(await user.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    }
-    expect(errorOf(await user.get('/api/redemptions/%zz'))).toMatchObject({ status: 400 });
     const bytes = await fetch(`${service.url}/api/redemptions`, {
       method: 'POST',
       headers: {
@@ -152,22 +144,6 @@ describe('limits', () => {
     await other.get('/api/partners').expect(200);
     service.clock.advance(200);
     await fast.get('/api/partners').expect(200);
-  });
-
-  it('hold each address to ten sign-ins at once', async () => {
-    const ask = () => request(service.url).post('/api/auth/nonce');
-    for (let count = 0; count < 10; count++) await ask().expect(200);
-    expect(errorOf(await ask())).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
-    service.clock.advance(1000);
-    await ask().expect(200);
-  });
-
-  it('count a client behind a trusted proxy by its own address', async () => {
-    const ask = (client: string) =>
-      request(service.url).post('/api/auth/nonce').set('x-forwarded-for', client);
-    for (let count = 0; count < 10; count++) await ask('192.0.2.1').expect(200);
-    await ask('192.0.2.1').expect(429);
-    await ask('192.0.2.2').expect(200);
   });
 
   it('stop those who guess tokens, and nobody for having one', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { FakePartner, type PartnerBehaviour, refusal } from '#libs/testing';
+import { FakePartner, type PartnerBehaviour, type PartnerCall, refusal } from '#libs/testing';
 import {
   addPartner,
   addPrice,
@@ -9,6 +9,11 @@ import {
   type Service,
   startService,
 } from '../testing/redemption-harness.support.js';
+
+const NO_PLAYER = refusal('ERR-USER-NOT-FOUND');
+const playerOf = ({ body: { address } }: PartnerCall) => ({
+  ...{ success: true, partnerUserId: 'u', address, points: 1, chain: 'local' },
+});
 
 let service: Service;
 let partnerId: string;
@@ -75,48 +80,38 @@ describe('points', () => {
     expect(row).toEqual({ step: 'balance', outcome: 'answer', redemption_id: null, status: '200' });
   });
 
-  it.each<[string, PartnerBehaviour, object]>([
-    [
-      'no such player',
-      () => ({ body: refusal('ERR-USER-NOT-FOUND') }),
-      { status: 404, code: 'USER_NOT_FOUND' },
-    ],
+  it.each<[string, string, PartnerBehaviour]>([
+    ['no such player', '404 USER_NOT_FOUND', () => ({ body: NO_PLAYER })],
     [
       'no such player, unsigned',
-      () => ({ status: 404, body: refusal('ERR-USER-NOT-FOUND'), signature: null }),
-      { status: 502, code: 'PARTNER_ERROR' },
+      '502 PARTNER_ERROR',
+      () => ({ status: 404, body: NO_PLAYER, signature: null }),
     ],
-    [
-      'our key refused',
-      () => ({ body: refusal('ERR-AUTH-FAILED') }),
-      { status: 502, code: 'PARTNER_ERROR' },
-    ],
-    [
-      'no signature',
-      ({ body }) => ({ body: { ...aPlayer(body), points: 5 }, signature: null }),
-      { status: 502, code: 'PARTNER_ERROR' },
-    ],
+    ['our key refused', '502 PARTNER_ERROR', () => ({ body: refusal('ERR-AUTH-FAILED') })],
+    ['no signature', '502 PARTNER_ERROR', (call) => ({ body: playerOf(call), signature: null })],
     [
       'points that are none',
-      ({ body }) => ({ body: { ...aPlayer(body), points: -5 } }),
-      { status: 502, code: 'PARTNER_ERROR' },
+      '502 PARTNER_ERROR',
+      (call) => ({ body: { ...playerOf(call), points: -5 } }),
     ],
     [
       'another player',
-      ({ body }) => ({ body: { ...aPlayer(body), address: `0x${'1'.repeat(40)}` } }),
-      { status: 502, code: 'PARTNER_ERROR' },
+      '502 PARTNER_ERROR',
+      (call) => ({ body: { ...playerOf(call), address: `0x${'1'.repeat(40)}` } }),
     ],
     [
       'a fault of its own',
+      '503 PARTNER_UNAVAILABLE',
       () => ({ status: 500, body: {}, signature: null }),
-      { status: 503, code: 'PARTNER_UNAVAILABLE' },
     ],
-  ])('of a partner that answers with %s', async (_, behave, expected) => {
+  ])('of a partner that answers with %s are %s', async (_, expected, behave) => {
     const playing = service.game.behave;
     service.game.behave = behave;
     try {
       const user = await aUser(service);
-      expect(errorOf(await user.get('/api/partners/Arena/points'))).toEqual(expected);
+      const [status, code] = expected.split(' ');
+      const answer = await user.get('/api/partners/Arena/points');
+      expect(errorOf(answer)).toEqual({ status: Number(status), code });
     } finally {
       service.game.behave = playing;
     }
@@ -201,7 +196,3 @@ describe('points with all partners', () => {
     });
   });
 });
-
-function aPlayer({ address }: Readonly<Record<string, unknown>>) {
-  return { success: true, partnerUserId: 'u', address, points: 1, chain: 'local' };
-}

@@ -1,9 +1,8 @@
 /** The ledger compared with a real vault: claims with and without rows, interrupted runs, reorganisations. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { RpcPool, vaultIdOf } from '#libs/chain';
+import { RpcPool, vaultIdOf, type VaultPlace } from '#libs/chain';
 import { type Database, KnownVaults, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Difference } from '#libs/domain';
-import { createLogger } from '#libs/service';
 import {
   aWallet,
   createTestDatabase,
@@ -16,9 +15,8 @@ import {
 import { type Alert } from '../observe/alerts.js';
 import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
-import { Reconciler } from './reconciler.js';
 import { aUuid, Redemptions } from './redemptions.support.js';
-import { alertsTo, aVoucherPayout, someSettings } from '../testing/cancel-policy.support.js';
+import { aReconciler as reconcilerOf, aVoucherPayout } from '../testing/cancel-policy.support.js';
 
 const { STRANGER, RECIPIENT } = VaultBench;
 const HOUR_MS = 3_600_000;
@@ -65,24 +63,9 @@ describe('Reconciler', () => {
     return aVoucherPayout(bench, clock, { pool, place, voucherTtlSeconds: 86_400, vaults });
   }
 
-  function aReconciler(
-    { place = bench.place, finality = 'finalized' } = {},
-    by = pool,
-  ): Reconciler {
-    const reconciler = new Reconciler(
-      someSettings({
-        chainId: place.chainId,
-        vaultContract: place.vault,
-        tokenContract: bench.chain.contracts.token,
-        finality,
-        vaultStartBlock: 0n,
-      }),
-      by,
-      store,
-      alertsTo((alert) => alerts.push(alert)),
-      clock,
-      createLogger({ app: 'test', level: 'silent' }),
-    );
+  function aReconciler(changes: { place?: VaultPlace; finality?: string; pool?: RpcPool } = {}) {
+    const raise = (alert: Alert) => alerts.push(alert);
+    const reconciler = reconcilerOf(bench, clock, { store, raise, ...changes });
     return Object.assign(reconciler, { spanBlocks: 3n });
   }
 
@@ -225,7 +208,7 @@ describe('Reconciler', () => {
     await bench.finalise();
     const node = await forgetful();
     const both = aPool(node.url, bench.chain.url);
-    expect(await found(aReconciler({}, both))).toEqual([
+    expect(await found(aReconciler({ pool: both }))).toEqual([
       { kind: 'claim-without-row', count: 1, tokens: 5n },
     ]);
   });
@@ -234,7 +217,7 @@ describe('Reconciler', () => {
     await settled();
     const node = await forgetful();
     const missing = [{ kind: 'row-without-claim', count: 1, tokens: 100n }];
-    expect(await found(aReconciler({}, aPool(node.url)))).toEqual(missing);
+    expect(await found(aReconciler({ pool: aPool(node.url) }))).toEqual(missing);
     expect(await found()).toEqual([]);
     expect(await sums()).toEqual({ count: 1, tokens: 100n });
   });
@@ -268,7 +251,7 @@ describe('Reconciler', () => {
   });
 
   it('records nothing where the chain cannot be asked', async () => {
-    const silent = aReconciler({}, aPool('http://127.0.0.1:9/'));
+    const silent = aReconciler({ pool: aPool('http://127.0.0.1:9/') });
     await expect(silent.reconcile()).rejects.toMatchObject({ code: 'RPC_ALL_ENDPOINTS_FAILED' });
     expect(await store.lastRun()).toBeUndefined();
   });

@@ -83,24 +83,6 @@ describe('a quote', () => {
     await addPrice(service);
   });
 
-  it.each([
-    ['Arena', 9],
-    ['Arena', 20_001],
-    ['Arena', 16_000],
-    ['Small', 1000],
-    ['Arena', Number.MAX_SAFE_INTEGER],
-  ])('of %s says of %p points what a creation would be refused for', async (partner, points) => {
-    const user = await aPlayer(service, 1_000_000);
-    const { body } = await user.get(quoteOf(points, partner)).expect(200);
-    const refused = await user.redeem(partner, points);
-    const said = String(refused.body.message).replace(
-      ' No points were taken for this request.',
-      '',
-    );
-    expect(body.refusal).toMatchObject({ code: refused.body.code, message: said });
-    expect(body.amount).toMatch(/^[1-9]\d*$/);
-  });
-
   it('says that a redemption is open, and how long a wallet waits', async () => {
     const user = await aPlayer(service, 100);
     const short = await user.redeem('Arena', 101);

@@ -1,24 +1,15 @@
-import { aPartnerId } from '#libs/testing';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
-import {
-  mintUuidV7,
-  newRedemption,
-  parseDecimal,
-  type PartnerId,
-  type Redemption,
-  type UuidV7,
-} from '#libs/domain';
+import { parseDecimal, type PartnerId, type UuidV7 } from '#libs/domain';
 import {
   addPartner,
   addPrice,
   aPlayer,
+  aQuietOne,
   errorOf,
   inState,
   type Service,
   startService,
-  type User,
 } from '../testing/redemption-harness.support.js';
 
 const NOBODY = '0199d000-0000-7000-8000-00000000dead';
@@ -35,34 +26,6 @@ beforeAll(async () => {
   await addPrice(service);
 });
 afterAll(() => service.stop());
-
-/** A redemption that no worker touches, since it is not due. */
-async function aQuietOne(user: User, change: Partial<Redemption> = {}): Promise<string> {
-  const nowMs = service.clock.nowMs();
-  const terms = {
-    id: mintUuidV7(nowMs, randomBytes(10)),
-    partner: partnerId,
-    wallet: user.wallet,
-    points: 100n,
-    usdAmount: parseDecimal('1'),
-    tokenAmount: 10n ** 18n,
-    tokenDecimals: 18,
-    priceUsd: parseDecimal('1'),
-    quoteExpiresAtMs: nowMs + 120_000,
-  };
-  const redemption = {
-    ...newRedemption(terms, nowMs),
-    nextActionAtMs: nowMs + 86_400_000,
-    ...change,
-  };
-  const key = { key: randomUUID(), bodyHash: Buffer.alloc(32) };
-  await service.store.create(redemption, key, {
-    paused: false,
-    maxOpen: 100,
-    priceMaxAgeSeconds: 1,
-  });
-  return redemption.id;
-}
 
 function idsOf({ body }: Response): string[] {
   return (body.redemptions as { id: string }[]).map(({ id }) => id);
@@ -107,15 +70,15 @@ describe('a redemption', () => {
     expect(claimed.body).toMatchObject({
       status: 'claimed',
       txnHash: outcome?.transactionHash,
-      payableUntil: null,
+      ...{ cancellableUntil: null, payableUntil: null, returnsBy: null, revertedAt: null },
       voucher: null,
-      revertedAt: null,
     });
+    expect(Date.parse(claimed.body.claimedAt)).toBeGreaterThan(0);
   });
 
   it('of another wallet is not there', async () => {
     const [owner, other] = [await aPlayer(service), await aPlayer(service)];
-    const id = await aQuietOne(owner);
+    const id = await aQuietOne(service, owner, { partner: partnerId });
     await owner.get(`/api/redemptions/${id}`).expect(200);
     for (const path of [`/api/redemptions/${id}`, `/api/redemptions/${NOBODY}`]) {
       expect(errorOf(await other.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
@@ -135,7 +98,7 @@ describe('a redemption', () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) {
       service.clock.advance(10);
-      ids.unshift(await aQuietOne(user, { partner: aPartnerId() }));
+      ids.unshift(await aQuietOne(service, user, {}));
     }
     const first = await user.get('/api/redemptions?limit=2').expect(200);
     const second = await user.get(`/api/redemptions?limit=2&before=${first.body.next}`);
@@ -164,7 +127,7 @@ describe('a redemption', () => {
 describe('cancelling', () => {
   it('ends a redemption of which nothing was sent', async () => {
     const user = await aPlayer(service);
-    const id = await aQuietOne(user);
+    const id = await aQuietOne(service, user, { partner: partnerId });
     const { body } = await user.post(`/api/redemptions/${id}/cancel`).expect(202);
     expect(body).toMatchObject({
       status: 'failed',

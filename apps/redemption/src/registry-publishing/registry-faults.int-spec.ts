@@ -131,29 +131,9 @@ describe('a nonce', () => {
     await stage.round(one);
     expect(await stage.registry.published()).toEqual([TODAY - 50, FIRST]);
   });
-
-  it('of a key that was replaced is given up, and the day published by the new one', async () => {
-    const dropping = await aNode({ kind: 'reset', when: (calls) => calls.some(isSending) });
-    const old = await stage.publisher({ RPC_URLS: dropping.url });
-    await expect(old.publisher.look()).rejects.toMatchObject({ code: 'RPC_ALL_ENDPOINTS_FAILED' });
-    const next = await stage.publisher({ REGISTRY_PRIVATE_KEY: OTHER_KEY });
-    await next.publisher.look();
-    expect(await stage.statuses(next)).toEqual(['due']);
-  });
 });
 
 describe('a node', () => {
-  it('that does not take it is asked again with each look', async () => {
-    const dropping = await aNode({ kind: 'reset', when: (calls) => calls.some(isSending) });
-    const one = await stage.publisher({ RPC_URLS: dropping.url });
-    await expect(one.publisher.look()).rejects.toMatchObject({ code: 'RPC_ALL_ENDPOINTS_FAILED' });
-    expect(await stage.statuses(one)).toEqual(['sent']);
-    dropping.fault = undefined;
-    stage.clock.advance(60_000);
-    await stage.round(one);
-    await expectPublishedOnce(one);
-  });
-
   it('that keeps transactions back does not keep them from the other one', async () => {
     const silent = await aNode({ kind: 'reset', when: (calls) => calls.some(isSending) });
     const one = await stage.publisher({ RPC_URLS: `${silent.url},${stage.chain.url}` });

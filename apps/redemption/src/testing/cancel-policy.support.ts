@@ -1,6 +1,6 @@
 /** Vouchers with a budget and settings of a test's own. Named as a test file, without tests of its own. */
 import { RpcPool, type VaultPlace } from '#libs/chain';
-import { type CoinStore, type KnownVaults } from '#libs/db';
+import { type CoinStore, type KnownVaults, type ReconciliationStore } from '#libs/db';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
@@ -10,6 +10,7 @@ import { type LedgerWatch } from '../ledger/ledger-watch.js';
 import { type Alert, Alerts } from '../observe/alerts.js';
 import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
+import { Reconciler } from '../reconciliation/reconciler.js';
 import { RedemptionSettings } from '../redemption.env.js';
 
 export const FIFTY_USD = parseDecimal('50.00');
@@ -99,6 +100,31 @@ export function vouchersOn(
 
 export function aVoucherPayout(...args: Parameters<typeof vouchersOn>): VoucherPayout {
   return vouchersOn(...args).payouts;
+}
+
+/** The reconciliation of the vault of a bench. By default the chain is asked directly. */
+export function aReconciler(
+  bench: VaultBench,
+  clock: Clock,
+  given: {
+    readonly store: ReconciliationStore;
+    readonly raise: (alert: Alert) => void;
+    readonly place?: VaultPlace;
+    readonly finality?: string;
+    readonly pool?: RpcPool;
+  },
+): Reconciler {
+  const { place = bench.place, finality = 'finalized', store, raise } = given;
+  const settings = someSettings({
+    chainId: place.chainId,
+    vaultContract: place.vault,
+    tokenContract: bench.chain.contracts.token,
+    finality,
+    vaultStartBlock: 0n,
+  });
+  const pool =
+    given.pool ?? new RpcPool({ urls: [bench.chain.url], clock, sleep: () => Promise.resolve() });
+  return new Reconciler(settings, pool, store, alertsTo(raise), clock, logger);
 }
 
 /** Requests a cancellation, and resolves once the vault was asked. */

@@ -13,6 +13,7 @@ import {
   LedgerRestoreStore,
   RedemptionStore,
   RedemptionViews,
+  type StoredRedemption,
 } from '#libs/db';
 import {
   type Address,
@@ -22,6 +23,8 @@ import {
   type PartnerCapability,
   type PartnerId,
   type Redemption,
+  type RedemptionEvent,
+  transition,
   type UuidV7,
 } from '#libs/domain';
 import { PartnerClient } from '#libs/partner-client';
@@ -233,10 +236,38 @@ export class EngineBench {
     return terms.id;
   }
 
-  async read(id: UuidV7): Promise<Redemption> {
-    const stored = await this.store.get(id);
+  /** Makes a redemption whose voucher its user may claim. */
+  async authorised(): Promise<UuidV7> {
+    const id = await this.redeem();
+    await this.until(id, 'authorised');
+    return id;
+  }
+
+  async stored(id: UuidV7, store = this.store): Promise<StoredRedemption> {
+    const stored = await store.get(id);
     if (stored === undefined) throw new Error('no such redemption');
-    return stored.redemption;
+    return stored;
+  }
+
+  async read(id: UuidV7): Promise<Redemption> {
+    return (await this.stored(id)).redemption;
+  }
+
+  /** Applies an event as a command with the key of the ledger does. */
+  async happen(id: UuidV7, event: RedemptionEvent, actor = 'operator:test'): Promise<void> {
+    const stored = await this.stored(id);
+    const before = stored.redemption;
+    const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
+    const context = { nowMs: this.clock.nowMs(), jitter: 0, policy };
+    const decision = transition(before, event, context);
+    if (decision.kind === 'refused') throw new Error(decision.message);
+    const vouched = { stored, vouchesForNames: true } as const;
+    await this.store.apply({ before, decision, event: event.type, actor, ...vouched });
+  }
+
+  /** Cancels as the user does. */
+  cancel(id: UuidV7): Promise<void> {
+    return this.happen(id, { type: 'cancel', by: 'user' }, 'user');
   }
 
   /** Sweeps and advances time, blocks included, until the redemption is in one of the states. */
@@ -259,28 +290,24 @@ export class EngineBench {
 
   /** The voucher's calldata, which its player gets while the redemption is authorised. */
   async voucher(id: UuidV7): Promise<`0x${string}`> {
-    const stored = await this.store.get(id);
-    if (stored?.redemption.plan == null || stored.place === null || stored.isSealed !== true) {
-      throw new Error('no plan of ours');
-    }
-    const { plan } = stored.redemption;
-    const { isSealed } = stored;
-    const { calldata } = await this.payouts.authorise({
-      redemptionId: id,
-      isSealed,
-      plan,
-      place: stored.place,
-    });
+    const { redemption, place, isSealed } = await this.stored(id);
+    const { plan } = redemption;
+    if (plan === null || place === null || isSealed !== true) throw new Error('no plan of ours');
+    const { calldata } = await this.payouts.authorise({ redemptionId: id, isSealed, plan, place });
     return calldata as `0x${string}`;
   }
 
   /** Claims the voucher; any account that has it can send the claim. */
   async claim(id: UuidV7): Promise<string | undefined> {
-    const calldata = await this.voucher(id);
+    return this.send(await this.voucher(id));
+  }
+
+  /** Sends a voucher that its player has got, also to a vault that was replaced since. */
+  async send(calldata: `0x${string}`, vault = this.chain): Promise<string | undefined> {
     this.clock.advance(12_000);
     const [outcome] = await this.chain.mineAt(
       Math.floor(this.clock.nowMs() / 1000),
-      this.chain.to(VaultBench.STRANGER, calldata),
+      vault.to(VaultBench.STRANGER, calldata),
     );
     return outcome?.error;
   }

@@ -2,16 +2,23 @@
  * The whole redemption service with its database, a vault on a chain and a partner. Named as a test file, without tests
  * of its own.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import request, { type Response, type Test } from 'supertest';
 import { readSettings, testConstants } from '#libs/config';
 import { type Database, PriceStore, RedemptionStore, SessionStore } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
-import { type Address, type Redemption, type UuidV7 } from '#libs/domain';
+import {
+  type Address,
+  mintUuidV7,
+  newRedemption,
+  parseDecimal,
+  type Redemption,
+  type UuidV7,
+} from '#libs/domain';
 import { newToken } from '#libs/signing';
-import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
+import { aPartnerId, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { connected, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support.js';
@@ -140,6 +147,33 @@ export async function aPlayer(service: Service, points = 10_000): Promise<User> 
   const user = await aUser(service);
   service.game.points.set(user.wallet, points);
   return user;
+}
+
+/** A redemption of 100 points and one token, which no worker touches since it is not due for a day. */
+export async function aQuietOne(
+  service: Service,
+  { wallet }: User,
+  change: Partial<Redemption>,
+): Promise<string> {
+  const nowMs = service.clock.nowMs();
+  const terms = {
+    id: mintUuidV7(nowMs, randomBytes(10)),
+    partner: aPartnerId(),
+    wallet,
+    points: 100n,
+    usdAmount: parseDecimal('1'),
+    tokenAmount: 10n ** 18n,
+    tokenDecimals: 18,
+    priceUsd: parseDecimal('1'),
+    quoteExpiresAtMs: nowMs + 120_000,
+  };
+  const nextActionAtMs = nowMs + 86_400_000;
+  await service.store.create(
+    { ...newRedemption(terms, nowMs), nextActionAtMs, ...change },
+    { key: randomUUID(), bodyHash: Buffer.alloc(32) },
+    { paused: false, maxOpen: 100, priceMaxAgeSeconds: 1 },
+  );
+  return terms.id;
 }
 
 /** Waits until the worker has brought the redemption to this state. */

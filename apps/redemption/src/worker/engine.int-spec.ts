@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PARTNER_CAPABILITIES, type PartnerId, transition, type UuidV7 } from '#libs/domain';
+import { type PartnerId, type UuidV7 } from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 
 let bench: EngineBench;
@@ -16,26 +16,13 @@ function confirmationsOf(id: string) {
   return bench.partner.confirmations.filter((body) => body['svcRedemptionId'] === id);
 }
 
-/** Cancels as the user does. */
-async function cancel(id: UuidV7): Promise<void> {
-  const stored = await bench.store.get(id);
-  if (stored === undefined) throw new Error('no such redemption');
-  const before = stored.redemption;
-  const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
-  const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
-  const decision = transition(before, { type: 'cancel', by: 'user' }, context);
-  if (decision.kind === 'refused') throw new Error(decision.message);
-  await bench.store.apply({ before, decision, event: 'cancel', actor: 'user', stored });
-}
-
 async function eventsOf(id: UuidV7) {
   return (await bench.views.show(id))?.transitions.map(({ event, to }) => `${event} ${to}`);
 }
 
 describe('a redemption', () => {
   it('goes from points to tokens, and the partner is told once', async () => {
-    const id = await bench.redeem();
-    await bench.until(id, 'authorised');
+    const id = await bench.authorised();
     expect(await bench.claim(id)).toBeUndefined();
     const redemption = await bench.until(id, 'claimed');
     expect(pointsOf(redemption)).toBe(0);
@@ -90,9 +77,8 @@ describe('a redemption', () => {
   });
 
   it('that its user cancels is cancelled on chain before the points go back', async () => {
-    const id = await bench.redeem();
-    await bench.until(id, 'authorised');
-    await cancel(id);
+    const id = await bench.authorised();
+    await bench.cancel(id);
     const redemption = await bench.until(id, 'reverted');
     expect(redemption.deadEvidence).toMatchObject({ reason: 'cancelled' });
     expect(redemption.reason).toBe('user-cancelled');
@@ -109,8 +95,7 @@ describe('a redemption', () => {
 
 describe('a poll in which no payout has ended', () => {
   it('writes each open payout once, all in one statement', async () => {
-    const ids = [await bench.redeem(), await bench.redeem(), await bench.redeem()];
-    for (const id of ids) await bench.until(id, 'authorised');
+    const ids = [await bench.authorised(), await bench.authorised(), await bench.authorised()];
     await bench.pass(20);
     await bench.engine.sweep();
     const { pool } = bench.database;

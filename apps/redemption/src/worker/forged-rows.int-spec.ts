@@ -4,11 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
-import { RedemptionStore, type StoredRedemption } from '#libs/db';
-import { mintUuidV7, type UuidV7 } from '#libs/domain';
+import { RedemptionStore } from '#libs/db';
+import { mintUuidV7, transition, type UuidV7 } from '#libs/domain';
 import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
-import { aWallet, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
+import { aWallet, EVIDENCE_KEY, VaultBench } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 import { alertsIn, Forger, NO_PLAN, STOPPED } from '../testing/forger.support.js';
@@ -22,12 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-async function storedOf(id: UuidV7, store = bench.store): Promise<StoredRedemption> {
-  const stored = await store.get(id);
-  if (stored === undefined) throw new Error('no such redemption');
-  return stored;
-}
-
 /** @returns what the user sees at the second look, and the number of alerts of both */
 async function shown(id: UuidV7, store = bench.store) {
   const registry = new Registry();
@@ -37,7 +31,7 @@ async function shown(id: UuidV7, store = bench.store) {
   const chain = { returnSeconds: () => Promise.resolve(undefined) } as never;
   const { payouts, clock } = bench;
   const presenter = new RedemptionPresenter(directory, payouts, chain, alerts, clock, logger);
-  const stored = await storedOf(id, store);
+  const stored = await bench.stored(id, store);
   await presenter.present(stored);
   const { voucher } = await presenter.present(stored);
   return { voucher, alerts: await alertsIn(registry) };
@@ -45,17 +39,11 @@ async function shown(id: UuidV7, store = bench.store) {
 
 const UNREADABLE = 'redemption-unreadable';
 
-async function authorised(): Promise<UuidV7> {
-  const id = await bench.redeem();
-  await bench.until(id, 'authorised');
-  return id;
-}
-
 const aTransactionId = () => randomBytes(8).toString('hex');
 
 describe('a row that the service did not write', () => {
   it('is not planned where it says that points were taken', async () => {
-    const id = await forger.copied(await authorised(), {
+    const id = await forger.copied(await bench.authorised(), {
       ...NO_PLAN,
       ...forger.soon(),
       state: 'deducted',
@@ -69,13 +57,13 @@ describe('a row that the service did not write', () => {
 
   it('is not signed where it says that the payout is authorised', async () => {
     const wallet = `\\x${randomBytes(20).toString('hex')}`;
-    const id = await forger.copied(await authorised(), {
+    const id = await forger.copied(await bench.authorised(), {
       wallet,
       plan_recipient: wallet,
       partner_transaction_id: aTransactionId(),
     });
     expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
-    const { redemption, place } = await storedOf(id);
+    const { redemption, place } = await bench.stored(id);
     const payout = { redemptionId: id, plan: redemption.plan, place, isSealed: undefined };
     await expect(bench.payouts.authorise(payout as never)).rejects.toMatchObject({
       code: 'EVIDENCE_INVALID',
@@ -101,7 +89,7 @@ describe('a row that the service did not write', () => {
   });
 
   it('is stopped where only the service’s own credential was used, with every trigger in force', async () => {
-    const genuine = await storedOf(await bench.redeem());
+    const genuine = await bench.stored(await bench.redeem());
     const intruder = await bench.test.open({ url: bench.test.urlAs('redemption') });
     // Without the key the intruder cannot make a MAC.
     const id = mintUuidV7(bench.clock.nowMs(), randomBytes(10));
@@ -111,6 +99,59 @@ describe('a row that the service did not write', () => {
     const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 };
     await new RedemptionStore(intruder).create(forged, key, limits);
     expect(await forger.workedAt(id)).toEqual(STOPPED);
+  });
+});
+
+// A revert gives back the points of the deduction that it names.
+describe('a row that names a deduction that is not its own', () => {
+  it.each([
+    ['as the partner’s transaction', (id: string) => ({ partner_transaction_id: `${id} ` })],
+    ['as a candidate', (id: string) => ({ candidate_transaction_ids: [id] })],
+  ])('%s is not reverted', async (_, names) => {
+    const genuine = await bench.authorised();
+    const { partnerTransactionId } = await bench.read(genuine);
+    const forged = await forger.copied(genuine, {
+      ...NO_PLAN,
+      ...forger.soon(),
+      state: 'reverting',
+      reason: 'deduction-unknown',
+      revert_reason: 'deduction-unknown',
+      wallet: `\\x${randomBytes(20).toString('hex')}`,
+      partner_transaction_id: null,
+      ...names(partnerTransactionId ?? ''),
+    });
+    expect(await forger.workedAt(forged)).toEqual(STOPPED);
+    expect((await bench.views.show(forged))?.calls).toEqual([]);
+  });
+
+  it('is not reverted where an operator’s credential named it without the key', async () => {
+    const genuine = await bench.authorised();
+    const id = await bench.redeem();
+    const before = await bench.read(id);
+    const intruder = new RedemptionStore(await bench.test.open({ url: bench.test.urlAs('cli') }));
+    const nowMs = bench.clock.nowMs();
+    const context = { nowMs, jitter: 0, policy: { capabilities: [], confirms: true } };
+    const decision = transition(before, { type: 'cancel', by: 'operator' }, context);
+    expect(decision.kind).toBe('moved');
+    if (decision.kind === 'refused') return;
+    const next = {
+      ...decision.next,
+      state: 'reverting' as const,
+      reason: 'deduction-unknown' as const,
+      revertReason: 'deduction-unknown' as const,
+      pendingAtMs: nowMs,
+      failedAtMs: null,
+      nextActionAtMs: nowMs - 1000,
+      candidateTransactionIds: [(await bench.read(genuine)).partnerTransactionId ?? ''],
+    };
+    await intruder.apply({
+      before,
+      decision: { ...decision, next, command: null },
+      event: 'cancel',
+      actor: 'operator:thief',
+    });
+    expect(await forger.workedAt(id)).toEqual(STOPPED);
+    expect((await bench.views.show(id))?.calls).toEqual([]);
   });
 });
 
@@ -127,7 +168,7 @@ describe('a row that was altered', () => {
     ['the MAC', `evidence_mac = set_byte(evidence_mac, 20, get_byte(evidence_mac, 20) # 1)`],
     ['the MAC, left out', 'evidence_mac = NULL'],
   ])('in %s is not signed', async (_, change) => {
-    const id = await authorised();
+    const id = await bench.authorised();
     expect((await shown(id)).voucher).not.toBeNull();
     await forger.forge(`UPDATE redemption.redemption SET ${change} WHERE id = $1`, [id]);
     expect(await shown(id)).toEqual({ voucher: null, alerts: 1 });
@@ -167,7 +208,7 @@ describe('a row that was altered', () => {
 
 describe('a row that cannot be read', () => {
   it('is told, set aside, and holds up no other', async () => {
-    const id = await authorised();
+    const id = await bench.authorised();
     await forger.forge(
       `UPDATE redemption.redemption SET state = 'reverting', version = version + 1,
         dead_evidence = '{"outcome":"dead"}', next_action_at = '1970-01-01' WHERE id = $1`,
@@ -193,7 +234,7 @@ describe('a cancellation that a row asks for', () => {
     bench.chain.chain.rpc.call<string>('eth_getTransactionCount', canceller, 'latest');
 
   it('is not signed for a contract that the service never planned on', async () => {
-    const id = await authorised();
+    const id = await bench.authorised();
     const sink = aWallet(0x515c);
     // A contract that accepts any call.
     await bench.chain.chain.rpc.call('anvil_setCode', sink, '0x00');
@@ -215,17 +256,15 @@ describe('EVIDENCE_KEY', () => {
   const storeWith = (keys: string) => new RedemptionStore(bench.database, EvidenceKeys.parse(keys));
 
   it('may be replaced while vouchers are out: the older one still verifies', async () => {
-    const id = await authorised();
+    const id = await bench.authorised();
     expect((await shown(id, storeWith(`${other},${EVIDENCE_KEY}`))).voucher).not.toBeNull();
     expect((await shown(id, storeWith(other))).voucher).toBeNull();
   });
 
   it('is not needed by who only reads, and who has none makes nothing payable', async () => {
-    const id = await authorised();
-    const stored = await storedOf(id, new RedemptionStore(bench.database));
-    expect(stored.isSealed).toBeUndefined();
-    expect((await storedOf(id, new RedemptionStore(bench.database, testEvidence()))).isSealed).toBe(
-      true,
-    );
+    const id = await bench.authorised();
+    const reader = new RedemptionStore(bench.database);
+    expect((await reader.get(id))?.isSealed).toBeUndefined();
+    expect((await bench.stored(id)).isSealed).toBe(true);
   });
 });

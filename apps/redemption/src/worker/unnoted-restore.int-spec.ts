@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { PARTNER_CAPABILITIES, transition, type UuidV7 } from '#libs/domain';
+import { type UuidV7 } from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 import { OldLedger } from '../testing/old-ledger.support.js';
 
@@ -51,9 +51,7 @@ async function marks(): Promise<readonly string[]> {
 
 async function authorised(): Promise<UuidV7> {
   await bench.pass(1);
-  const id = await bench.redeem();
-  await bench.until(id, 'authorised');
-  return id;
+  return bench.authorised();
 }
 
 /** Lets time pass, in which a service that goes on would take every step. */
@@ -68,18 +66,6 @@ function callsOf(...ids: UuidV7[]): string[] {
   return bench.partner.calls
     .filter(({ body }) => ids.includes(body['svcRedemptionId'] as UuidV7))
     .map(({ path }) => path);
-}
-
-/** As an operator does, whose command takes no look at what the service has seen. */
-async function cancel(id: UuidV7): Promise<void> {
-  const stored = await bench.store.get(id);
-  if (stored === undefined) throw new Error('no such redemption');
-  const before = stored.redemption;
-  const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
-  const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
-  const decision = transition(before, { type: 'cancel', by: 'operator' }, context);
-  if (decision.kind === 'refused') throw new Error(decision.message);
-  await bench.store.apply({ before, decision, event: 'cancel', actor: 'operator:ann', stored });
 }
 
 describe('a ledger that was restored with our command', () => {
@@ -170,7 +156,8 @@ describe('a restore without our command', () => {
     const id = await authorised();
     const { version } = await bench.read(id);
     await ledger.restore(id, 'deducted');
-    await cancel(id);
+    // As an operator does, whose command takes no look at what the service has seen.
+    await bench.happen(id, { type: 'cancel', by: 'operator' });
     expect((await bench.read(id)).version).toBe(version);
     await bench.ledger.look();
     expect(await marks()).toHaveLength(1);

@@ -139,3 +139,18 @@ export function headersOf(
     value === undefined ? [] : [[name, value] as const],
   );
 }
+
+export interface ReplyFields {
+  readonly status?: number;
+  readonly body?: string | Buffer;
+  /** Changes of the headers; an undefined value removes one. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+export const UNSIGNED = { 'x-api-signature': undefined };
+
+/** Answers each call so, and ends the connection. */
+export function replies({ status = 200, body = SUCCESS, headers }: ReplyFields): Behaviour {
+  return (socket, request) =>
+    socket.end(answer(request, { status, body, headers: headersOf(request, body, headers) }));
+}

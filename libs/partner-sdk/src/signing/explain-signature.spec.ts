@@ -23,11 +23,13 @@ function hmac(content: string, key: string | Buffer = SECRET, algorithm = 'sha25
   return createHmac(algorithm, key).update(content);
 }
 
+const hex = (...of: Parameters<typeof hmac>): string => hmac(...of).digest('hex');
+
 describe('explainSignature', () => {
   it('shows what is signed, and the signature', () => {
     expect(explainSignature(CALL)).toEqual({
       content: RIGHT,
-      signature: hmac(RIGHT).digest('hex'),
+      signature: hex(RIGHT),
       mistakes: [],
     });
   });
@@ -38,16 +40,16 @@ describe('explainSignature', () => {
   });
 
   it('says that the right one matches', () => {
-    const given = hmac(RIGHT).digest('hex');
+    const given = hex(RIGHT);
     expect(explainSignature({ ...CALL, given })).toMatchObject({ matches: true, mistakes: [] });
   });
 
   const short = CALL.path.replace('/game', '');
   it.each<[string, string, string]>([
-    ['upper-case hex', hmac(RIGHT).digest('hex').toUpperCase(), 'upper-case hex'],
+    ['upper-case hex', hex(RIGHT).toUpperCase(), 'upper-case hex'],
     ['base64', hmac(RIGHT).digest('base64'), 'in base64;'],
-    ['blanks around it', ` ${hmac(RIGHT).digest('hex')}`, 'white space around'],
-    ['SHA-1', hmac(RIGHT, SECRET, 'sha1').digest('hex'), 'HMAC-SHA1'],
+    ['blanks around it', ` ${hex(RIGHT)}`, 'white space around'],
+    ['SHA-1', hex(RIGHT, SECRET, 'sha1'), 'HMAC-SHA1'],
     [
       'a plain hash',
       createHash('sha256')
@@ -55,23 +57,15 @@ describe('explainSignature', () => {
         .digest('hex'),
       'plain SHA-256',
     ],
-    ['a secret with its line break', hmac(RIGHT, `${SECRET}\n`).digest('hex'), 'line break'],
-    [
-      'a decoded secret',
-      hmac(RIGHT, Buffer.from(SECRET, 'base64')).digest('hex'),
-      'decoded as base64',
-    ],
-    ['no secret', hmac(RIGHT, '').digest('hex'), 'not read at all'],
-    ['no request id', hmac(`POST${CALL.path}${BODY}`).digest('hex'), 'X-API-REQUEST is left out'],
-    [
-      'separators',
-      hmac(['POST', CALL.path, CALL.requestId, BODY].join('\n')).digest('hex'),
-      'joined with "\\n"',
-    ],
-    ['a stripped prefix', hmac(RIGHT.replace(CALL.path, short)).digest('hex'), 'its first part'],
+    ['a secret with its line break', hex(RIGHT, `${SECRET}\n`), 'line break'],
+    ['a decoded secret', hex(RIGHT, Buffer.from(SECRET, 'base64')), 'decoded as base64'],
+    ['no secret', hex(RIGHT, ''), 'not read at all'],
+    ['no request id', hex(`POST${CALL.path}${BODY}`), 'X-API-REQUEST is left out'],
+    ['separators', hex(['POST', CALL.path, CALL.requestId, BODY].join('\n')), 'joined with "\\n"'],
+    ['a stripped prefix', hex(RIGHT.replace(CALL.path, short)), 'its first part'],
     [
       'a body that Python printed',
-      hmac(RIGHT.replace(BODY, '{"address": "0xab", "deductPoints": 5}')).digest('hex'),
+      hex(RIGHT.replace(BODY, '{"address": "0xab", "deductPoints": 5}')),
       'spaces after colons',
     ],
     [
@@ -79,29 +73,25 @@ describe('explainSignature', () => {
       hmac(RIGHT.replace(BODY, JSON.stringify(JSON.parse(BODY), undefined, 2))).digest('hex'),
       'other spacing',
     ],
-    [
-      'whole numbers that were floats',
-      hmac(RIGHT.replace('5}', '5.0}')).digest('hex'),
-      'signed as 340.0',
-    ],
+    ['whole numbers that were floats', hex(RIGHT.replace('5}', '5.0}')), 'signed as 340.0'],
     [
       'another order of the keys',
-      hmac(RIGHT.replace(BODY, '{"deductPoints":5,"address":"0xab"}')).digest('hex'),
+      hex(RIGHT.replace(BODY, '{"deductPoints":5,"address":"0xab"}')),
       'in another order',
     ],
     [
       'another order of the keys, with spaces',
-      hmac(RIGHT.replace(BODY, '{"deductPoints": 5, "address": "0xab"}')).digest('hex'),
+      hex(RIGHT.replace(BODY, '{"deductPoints": 5, "address": "0xab"}')),
       'in another order',
     ],
-    ['no body', hmac(RIGHT.replace(BODY, '')).digest('hex'), 'body is left out'],
+    ['no body', hex(RIGHT.replace(BODY, '')), 'body is left out'],
   ])('names the mistake of %s', (_case, given, mistake) => {
     const { matches, mistakes } = explainSignature({ ...CALL, given });
     expect([matches, mistakes]).toEqual([false, [expect.stringContaining(mistake)]]);
   });
 
   it.each(['\n', '\r\n'])('names %j sent after the body that is signed', (end) => {
-    const given = hmac(RIGHT).digest('hex');
+    const given = hex(RIGHT);
     expect(explainSignature({ ...CALL, body: BODY + end, given }).mistakes).toEqual([
       'The body is sent with a line break at its end that is not signed.',
     ]);
@@ -109,7 +99,7 @@ describe('explainSignature', () => {
 
   it('names the query string', () => {
     const path = '/get-points-by-address?address=0xab';
-    const given = hmac(`GET${path}`).digest('hex');
+    const given = hex(`GET${path}`);
     expect(
       explainSignature({ secret: SECRET, method: 'GET', path, body: '', given }),
     ).toMatchObject({ mistakes: ['The query string is signed; only the path is.'] });
@@ -119,14 +109,14 @@ describe('explainSignature', () => {
     ['https://game.example/svc/x', 'Scheme and host'],
     ['https://game.example/svc/x?a=1', 'The whole URL'],
   ])('names %s, signed as it is', (path, says) => {
-    const given = hmac(`GET${path}`).digest('hex');
+    const given = hex(`GET${path}`);
     const { mistakes } = explainSignature({ secret: SECRET, method: 'GET', path, body: '', given });
     expect(mistakes).toEqual([expect.stringContaining(says)]);
   });
 
   it('names a body that is sent with spaces and signed without', () => {
     const body = '{"success": true, "data": {"points": 5}}';
-    const given = hmac('POST/x{"success":true,"data":{"points":5}}').digest('hex');
+    const given = hex('POST/x{"success":true,"data":{"points":5}}');
     expect(
       explainSignature({ secret: SECRET, method: 'POST', path: '/x', body, given }).mistakes,
     ).toEqual([expect.stringContaining('without spaces')]);
@@ -134,7 +124,7 @@ describe('explainSignature', () => {
 
   it('names a body that is not canonical where the canonical one was signed', () => {
     const body = '{"b":1,"a":2}';
-    const given = hmac(`POST/x{"a":2,"b":1}`).digest('hex');
+    const given = hex(`POST/x{"a":2,"b":1}`);
     expect(
       explainSignature({ secret: SECRET, method: 'POST', path: '/x', body, given }).mistakes,
     ).toEqual([expect.stringContaining('canonical form')]);
@@ -158,7 +148,7 @@ describe('explainSignature', () => {
         fc.string(),
         fc.string(),
         (method, path, body, other) => {
-          const given = hmac(`${method}${path}${body}`, `other ${other}`).digest('hex');
+          const given = hex(`${method}${path}${body}`, `other ${other}`);
           const found = explainSignature({ secret: SECRET, method, path, body, given });
           expect([found.matches, found.mistakes]).toEqual([false, []]);
         },
@@ -181,7 +171,7 @@ describe('a message whose mistakes would take seconds to try', () => {
     const budget = new HashBudget();
     await explainSignatureInTurns(long, budget);
     expect(budget.isSpent).toBe(true);
-    const given = hmac(`POST${CALL.path}${CALL.requestId ?? ''}${body}`, 'other').digest('hex');
+    const given = hex(`POST${CALL.path}${CALL.requestId ?? ''}${body}`, 'other');
     const other = { ...long, secret: 'other' };
     expect((await explainSignatureInTurns({ ...other, given }, budget)).matches).toBe(true);
     const { mistakes } = await explainSignatureInTurns(other, budget);

@@ -1,17 +1,9 @@
 /** Tests batches and windows of the past against a real HTTP server. */
 import { type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
 import { WALLET } from '../testing/caller.support.js';
-import {
-  BODY,
-  failure,
-  type FakeApi,
-  refusal,
-  signed,
-  startFakeApi,
-  theDays,
-} from './fake-api.support.js';
+import { BODY, failure, refusal, signed, aFakeApi, theDays } from './fake-api.support.js';
 
 const OTHER = `0x${'ab'.repeat(20)}`;
 const CONTRACT = `eip155:1:0x${'22'.repeat(20)}`;
@@ -26,18 +18,12 @@ const NONE = { index: 1, status: 404, walletAddress: OTHER, body: none(OTHER) };
 const WINDOW = { requestedAt: BODY.requestedAt, lastDays: 7, endDay: '2026-11-20' };
 const answerOf = (...results: object[]) => ({ ...WINDOW, results });
 
-let api: FakeApi;
+const api = aFakeApi();
 /** The bodies of the received requests. */
 const sent: string[] = [];
-beforeAll(async () => {
-  api = await startFakeApi();
-});
+
 beforeEach(() => {
-  api.requests = [];
   sent.length = 0;
-});
-afterAll(() => {
-  api.stop();
 });
 
 /** Answers when the whole request has arrived. */

@@ -1,6 +1,6 @@
 /** Tests the list of a sealed day against a real HTTP server that breaks connections, sends wrong lists, or is slow. */
 import { type ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
 import {
   type DayWallet,
@@ -11,14 +11,7 @@ import {
   UnexpectedAnswerError,
 } from '../index.js';
 import { SECRET } from '../testing/caller.support.js';
-import {
-  type Answerer,
-  BODY,
-  failure,
-  type FakeApi,
-  refusal,
-  startFakeApi,
-} from './fake-api.support.js';
+import { type Answerer, BODY, failure, refusal, aFakeApi } from './fake-api.support.js';
 
 const DAY = '2026-11-20';
 const ENDS = [`0x${'0'.repeat(40)}`, `0x${'f'.repeat(40)}`] as const;
@@ -97,16 +90,7 @@ function send(response: ServerResponse, text: string, breaksAfter = Infinity): v
   else response.write(text.slice(0, breaksAfter), () => setTimeout(() => response.destroy(), 200));
 }
 
-let api: FakeApi;
-beforeAll(async () => {
-  api = await startFakeApi();
-});
-beforeEach(() => {
-  api.requests = [];
-});
-afterAll(() => {
-  api.stop();
-});
+const api = aFakeApi();
 
 async function readAll(options: Partial<StakingClientOptions> = {}) {
   const reading = api.client(options).dayWallets(DAY);

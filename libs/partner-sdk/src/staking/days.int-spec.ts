@@ -1,7 +1,7 @@
 /** Tests sealed days and their proofs against a real HTTP server. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
-import { BODY, type FakeApi, failure, signed, startFakeApi } from './fake-api.support.js';
+import { BODY, failure, signed, aFakeApi } from './fake-api.support.js';
 import { provenLow } from './day-proof.js';
 import { type ProofQuery } from './day-reader.js';
 import { type SealedDay } from './days.js';
@@ -52,16 +52,7 @@ const proofAnswer = (more: object = {}): object => ({
   ...more,
 });
 
-let api: FakeApi;
-beforeAll(async () => {
-  api = await startFakeApi();
-});
-beforeEach(() => {
-  api.requests = [];
-});
-afterAll(() => {
-  api.stop();
-});
+const api = aFakeApi();
 
 async function listed(query: { from?: string; to?: string } = {}): Promise<string[]> {
   const days: SealedDay[] = [];

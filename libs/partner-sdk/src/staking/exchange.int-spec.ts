@@ -1,29 +1,19 @@
 /** Tests retries, time limits and the cache against a real HTTP server. */
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ConnectionError, SignatureError, TimeoutError } from '../index.js';
 import { WALLET } from '../testing/caller.support.js';
 import {
   type Answerer,
   BODY,
   failure,
-  type FakeApi,
   refusal,
   signed,
-  startFakeApi,
+  aFakeApi,
   theDays,
 } from './fake-api.support.js';
 
-let api: FakeApi;
-beforeAll(async () => {
-  api = await startFakeApi();
-});
-beforeEach(() => {
-  api.requests = [];
-});
-afterAll(() => {
-  api.stop();
-});
+const api = aFakeApi();
 
 describe('what may pass by itself', () => {
   const busy = (seconds: string): Answerer =>

@@ -1,6 +1,7 @@
 /** A staking API whose answers the test chooses. Treated as a test file, but holds no tests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { sign, StakingClient, type StakingClientOptions } from '../index.js';
 import { API_KEY, SECRET, WALLET } from '../testing/caller.support.js';
 
@@ -9,36 +10,40 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse) => v
 export interface FakeApi {
   /** Sent in this order; the last answer repeats. */
   answers: Answerer[];
-  /** The received requests. */
+  /** The requests of this test. */
   requests: IncomingMessage[];
   readonly origin: string;
   client(options?: Partial<StakingClientOptions>): StakingClient;
-  stop(): void;
 }
 
-export async function startFakeApi(): Promise<FakeApi> {
+/** Serves the tests of a file. */
+export function aFakeApi(): FakeApi {
   const server = createServer((request, response) => {
     api.requests.push(request);
     const answer = api.answers.length > 1 ? api.answers.shift() : api.answers[0];
     answer?.(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   const api: FakeApi = {
     answers: [],
     requests: [],
-    origin,
+    get origin() {
+      return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    },
     client: (options) =>
       new StakingClient({
-        ...{ baseUrl: origin, apiKey: API_KEY, sharedSecret: SECRET },
+        ...{ baseUrl: api.origin, apiKey: API_KEY, sharedSecret: SECRET },
         // The time at which the service says that it received each request.
         ...{ clock: { nowMs: () => Date.parse(BODY.requestedAt) }, ...options },
       }),
-    stop: () => {
-      server.closeAllConnections();
-      server.close();
-    },
   };
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+  beforeEach(() => {
+    api.requests = [];
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return api;
 }
 

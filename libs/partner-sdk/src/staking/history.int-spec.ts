@@ -1,16 +1,8 @@
 /** Tests pages of a wallet's history against a real HTTP server. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
 import { WALLET } from '../testing/caller.support.js';
-import {
-  BODY,
-  failure,
-  type FakeApi,
-  NONE,
-  refusal,
-  signed,
-  startFakeApi,
-} from './fake-api.support.js';
+import { BODY, failure, NONE, refusal, signed, aFakeApi } from './fake-api.support.js';
 
 const [FIRST, SECOND] = [
   { fromBlock: 5, from: BODY.requestedAt, toBlock: 9, to: BODY.requestedAt, stakedAmount: 10 },
@@ -25,16 +17,7 @@ const PAGE = {
   intervals: [FIRST, SECOND],
 };
 
-let api: FakeApi;
-beforeAll(async () => {
-  api = await startFakeApi();
-});
-beforeEach(() => {
-  api.requests = [];
-});
-afterAll(() => {
-  api.stop();
-});
+const api = aFakeApi();
 
 describe('a page of the history', () => {
   it('is what was asked for, and says where the next one begins', async () => {

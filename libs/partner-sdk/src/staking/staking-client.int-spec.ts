@@ -1,7 +1,7 @@
 /** Tests how the client reads answers of a real HTTP server. */
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   LowmarkApiError,
   SignatureError,
@@ -13,28 +13,18 @@ import { API_KEY, SECRET, WALLET } from '../testing/caller.support.js';
 import {
   BODY,
   failure,
-  type FakeApi,
   NONE,
   noStake,
   refusal,
   type Signed,
   signed,
-  startFakeApi,
+  aFakeApi,
   theDays,
 } from './fake-api.support.js';
 
 const NOON = '2026-11-20T12:00:00.000Z';
 
-let api: FakeApi;
-beforeAll(async () => {
-  api = await startFakeApi();
-});
-beforeEach(() => {
-  api.requests = [];
-});
-afterAll(() => {
-  api.stop();
-});
+const api = aFakeApi();
 
 describe('an answer that is signed', () => {
   it('is what was asked for', async () => {

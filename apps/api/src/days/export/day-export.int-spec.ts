@@ -162,20 +162,6 @@ describe('a range', () => {
     const part = await ask(pathOf(SMALL, 'csv'), { range: 'bytes=5-40' });
     expect(part.body).toBe(csv.slice(5, 41));
   });
-
-  it('is the whole where it is none, or several', async () => {
-    const { body } = await ask(pathOf(SMALL));
-    for (const range of ['bytes=5-1', 'lines=1-2', 'bytes=0-1,5-6', 'x']) {
-      expect(await ask(pathOf(SMALL), { range })).toMatchObject({ status: 200, body });
-    }
-  });
-
-  it('is refused where nothing is there', async () => {
-    const { body } = await ask(pathOf(SMALL));
-    const answer = await ask(pathOf(SMALL), { range: `bytes=${body.length}-` });
-    expectError(answer, 416, 'RANGE_NOT_SATISFIABLE');
-    expect(answer.headers['content-range']).toBe(`bytes */${body.length}`);
-  });
 });
 
 describe('what is refused', () => {

@@ -1,16 +1,15 @@
 /**
- * Vouchers that a thief with a ledger credential marks as claimed: their players lose the points, and no token moves.
+ * Vouchers that a thief with a ledger credential marks as dead or as claimed, with every trigger in force: points and
+ * tokens are never both given away.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RpcPool } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
-import { createLogger } from '#libs/service';
+import { type Redemption, type UuidV7 } from '#libs/domain';
 import { VaultBench } from '#libs/testing';
 import { type Alert } from '../observe/alerts.js';
-import { Reconciler } from '../reconciliation/reconciler.js';
-import { alertsTo, someSettings } from '../testing/cancel-policy.support.js';
+import { aReconciler } from '../testing/cancel-policy.support.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
-import { callClaimed } from '../testing/write-off.support.js';
+import { callClaimed, writeOff } from '../testing/write-off.support.js';
 
 const TOKENS = 340n;
 
@@ -23,33 +22,22 @@ describe.each(['redemption', 'cli'] as const)('with the credential of %s, a vouc
   });
   afterAll(() => bench.stop());
 
+  const thief = () => ({ test: bench.test, program, nowMs: bench.clock.nowMs() });
+
   async function reconciled(alerts: Alert[] = []) {
-    const { chain, clock } = bench;
-    const reconciler = new Reconciler(
-      someSettings({
-        chainId: chain.place.chainId,
-        vaultContract: chain.place.vault,
-        tokenContract: chain.chain.contracts.token,
-        finality: 'finalized',
-        vaultStartBlock: 0n,
-      }),
-      new RpcPool({ urls: [chain.chain.url], clock }),
-      new ReconciliationStore(served),
-      alertsTo((alert) => alerts.push(alert)),
-      clock,
-      createLogger({ app: 'test', level: 'silent' }),
-    );
+    const reconciler = aReconciler(bench.chain, bench.clock, {
+      store: new ReconciliationStore(served),
+      raise: (alert) => alerts.push(alert),
+    });
     const found = (await reconciler.reconcile()) ?? [];
     return found.map(({ kind, count, tokens }) => ({ kind, count, tokens }));
   }
 
   it('is called claimed: its points are kept from its player, and the reconciliation finds it', async () => {
-    const [called, other] = [await bench.redeem(), await bench.redeem()];
-    await bench.until(called, 'authorised');
-    await bench.until(other, 'authorised');
+    const [called, other] = [await bench.authorised(), await bench.authorised()];
     const calldata = await bench.voucher(called);
     const held = await bench.chain.tokens(bench.chain.vault);
-    await callClaimed({ test: bench.test, program, nowMs: bench.clock.nowMs() }, called);
+    await callClaimed(thief(), called);
     const alerts: Alert[] = [];
     expect(await reconciled(alerts)).toEqual([
       { kind: 'row-without-claim', count: 1, tokens: TOKENS },
@@ -68,10 +56,10 @@ describe.each(['redemption', 'cli'] as const)('with the credential of %s, a vouc
 
   it('is called claimed: a player who has it already is paid all the same, and then the books agree', async () => {
     const before = await reconciled();
-    const id = await bench.redeem();
-    const { wallet } = await bench.until(id, 'authorised');
+    const id = await bench.authorised();
+    const { wallet } = await bench.read(id);
     const calldata = await bench.voucher(id);
-    await callClaimed({ test: bench.test, program, nowMs: bench.clock.nowMs() }, id);
+    await callClaimed(thief(), id);
     await bench.pass(12);
     expect(
       await bench.chain.refusal(bench.chain.to(VaultBench.STRANGER, calldata)),
@@ -80,5 +68,38 @@ describe.each(['redemption', 'cli'] as const)('with the credential of %s, a vouc
     bench.clock.set(bench.chain.seconds * 1000);
     expect(await bench.chain.tokens(wallet)).toBe(TOKENS);
     expect(await reconciled()).toEqual(before);
+  });
+
+  const pointsOf = ({ wallet }: Redemption) => bench.partner.points.get(wallet);
+
+  async function writtenOff(): Promise<UuidV7> {
+    const id = await bench.authorised();
+    await writeOff(thief(), id);
+    expect((await bench.read(id)).state).toBe('reverting');
+    return id;
+  }
+
+  it('is written off in the ledger: no points come back while it can be claimed', async () => {
+    const id = await writtenOff();
+    for (let look = 0; look < 10; look++) {
+      await bench.engine.sweep();
+      await bench.pass(20);
+    }
+    const redemption = await bench.read(id);
+    expect(redemption).toMatchObject({ state: 'reverting', attempts: { revert: 0 } });
+    expect(pointsOf(redemption)).toBe(0);
+    expect(await bench.claim(id)).toBeUndefined();
+    const { reason } = await bench.until(id, 'attention');
+    expect(reason).toBe('paid-after-dead');
+    expect(pointsOf(redemption)).toBe(0);
+    expect(await bench.chain.tokens(redemption.wallet)).toBe(340n);
+  });
+
+  it('is written off in the ledger: its points come back once, when the vault says so too', async () => {
+    const id = await writtenOff();
+    const redemption = await bench.until(id, 'reverted');
+    expect(bench.clock.nowMs()).toBeGreaterThan((redemption.plan?.deadlineSeconds ?? 0) * 1000);
+    expect(pointsOf(redemption)).toBe(POINTS);
+    expect(await bench.claim(id)).toBe('VoucherExpired');
   });
 });

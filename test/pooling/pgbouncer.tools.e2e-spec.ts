@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import {
   createDatabase,
   type Database,
-  type DatabaseOptions,
+  type OpenOptions,
   DatabaseUnavailableError,
   IndexStore,
   openPortal,
@@ -55,7 +55,7 @@ afterAll(async () => {
 
 async function open(
   program: 'api' | 'redemption',
-  options: Partial<DatabaseOptions> = {},
+  options: Partial<OpenOptions> = {},
 ): Promise<Database> {
   const database = await createDatabase({
     ...{ url: pooler.through(test.urlAs(program)), isPooled: true },

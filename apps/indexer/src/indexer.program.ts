@@ -6,9 +6,9 @@ import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn, NestLogger, watchDescriptors } from '#libs/service';
 import { startTracing } from '#libs/telemetry';
-import { IndexerSettings } from './indexer.env.js';
+import { IndexerSettings } from './settings/indexer.env.js';
 import { IndexerModule } from './indexer.module.js';
-import { IndexerService } from './follow/indexer.service.js';
+import { IndexerService } from './lead/indexer.service.js';
 
 const startup = createLogger({ app: 'indexer' });
 

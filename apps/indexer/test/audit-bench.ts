@@ -7,7 +7,7 @@ import { FakeClock, type TestChain } from '#libs/testing';
 import { NightlyAudit } from '#libs/verification';
 import { AuditMetrics } from '../src/audit/audit.metrics.js';
 import { AuditService } from '../src/audit/audit.service.js';
-import { type IndexerSettings } from '../src/indexer.env.js';
+import { type IndexerSettings } from '../src/settings/indexer.env.js';
 import { type IndexerUnderTest } from './harness.js';
 import { type IndexerSuite } from './suite.js';
 

@@ -15,11 +15,15 @@ import { type Address } from '#libs/domain';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { createLogger, createMetrics, HealthModule, LOGGER, Registry } from '#libs/service';
 import { type TestChain, type TestDatabase } from '#libs/testing';
-import { FollowModule } from '../src/follow/follow.module.js';
-import { IndexerService } from '../src/follow/indexer.service.js';
-import { IndexStatus } from '../src/follow/index-status.js';
-import { BACKGROUND_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
-import { IndexerSettings } from '../src/indexer.env.js';
+import { FollowModule } from '../src/follow.module.js';
+import { IndexerService } from '../src/lead/indexer.service.js';
+import { IndexStatus } from '../src/status/index-status.js';
+import {
+  BACKGROUND_POOL,
+  INDEX_OPTIONS,
+  type IndexOptions,
+} from '../src/settings/index-options.js';
+import { IndexerSettings } from '../src/settings/indexer.env.js';
 
 /** The chain that is indexed: a local one, or one in the test's memory. */
 export interface IndexedChain extends Pick<TestChain, 'chainId'> {

@@ -3,9 +3,9 @@ import { type Database, IndexStore, SealedDayStore, SealedListStore, SealWriter 
 import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
 import { FakeClock } from '#libs/testing';
-import { type IndexStatus } from '../src/follow/index-status.js';
-import { type IndexOptions } from '../src/index-options.js';
-import { type IndexerSettings } from '../src/indexer.env.js';
+import { type IndexStatus } from '../src/status/index-status.js';
+import { type IndexOptions } from '../src/settings/index-options.js';
+import { type IndexerSettings } from '../src/settings/indexer.env.js';
 import { SealMetrics } from '../src/seal/seal.metrics.js';
 import { SealService } from '../src/seal/seal.service.js';
 import { SealThread } from '../src/seal/seal-thread.js';

@@ -1,5 +1,6 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
-export { createDatabase, Database } from './connection/database.js';
+export { Database } from './connection/database.js';
+export { createDatabase, type OpenOptions } from './open/create-database.js';
 export { type Statement } from './connection/named.js';
 export { LateDatabase } from './connection/late-database.js';
 export {
@@ -9,8 +10,9 @@ export {
   isWithoutRight,
 } from './connection/database.error.js';
 export { type LogPage, type PageRequest } from './connection/page.js';
-export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
-export { readSchema, SchemaUnsupportedError } from './connection/schema-check.js';
+export { OLDEST_VERSION } from './open/migration-lock.js';
+export { letOlderStart, migrate } from './upgrade/migrate.js';
+export { readSchema, SchemaUnsupportedError } from './migrations/schema-check.js';
 export * from './index-store/audit-run.js';
 export { AuditRunStore } from './index-store/audit-run-store.js';
 export {
@@ -88,7 +90,7 @@ export {
   PartnerMissingError,
 } from './partners/callback-store.js';
 export * from './redemption/claim-store.js';
-export { decimalText } from './rows.js';
+export { decimalText } from './connection/rows.js';
 export * from './redemption/delivery-store.js';
 export * from './redemption/ledger-restore-store.js';
 export * from './redemption/claim-watch-store.js';
@@ -131,7 +133,7 @@ export {
 } from './redemption/redemption-log.js';
 export * from './redemption/redemption-pages.js';
 export * from './stake-sets/reindexing.js';
-export { type IndexPart, UnknownStakeSetError } from './stake-sets/stake-set.js';
+export { type IndexPart, UnknownStakeSetError } from './connection/stake-set.js';
 export { StakeSetStore } from './stake-sets/stake-set-store.js';
 export { SessionStore } from './redemption/session-store.js';
 export {

@@ -11,9 +11,9 @@ import {
 import { createKeccak256 } from '#libs/keccak';
 import { type Logger, systemClock } from '#libs/platform';
 import { Registry } from '#libs/service';
-import { type IndexStatus } from '../../../apps/indexer/src/follow/index-status.js';
-import { type IndexOptions } from '../../../apps/indexer/src/index-options.js';
-import { type IndexerSettings } from '../../../apps/indexer/src/indexer.env.js';
+import { type IndexStatus } from '../../../apps/indexer/src/status/index-status.js';
+import { type IndexOptions } from '../../../apps/indexer/src/settings/index-options.js';
+import { type IndexerSettings } from '../../../apps/indexer/src/settings/indexer.env.js';
 import { DaySealer, type DayToSeal } from '../../../apps/indexer/src/seal/day-sealer.js';
 import { type ScratchFile, ScratchFolder } from '../../../apps/indexer/src/seal/scratch-file.js';
 import { SealMetrics } from '../../../apps/indexer/src/seal/seal.metrics.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
 import { IndexerModule } from '../indexer.module.js';
-import { type IndexerSettings } from '../indexer.env.js';
+import { type IndexerSettings } from '../settings/indexer.env.js';
 import { AuditModule } from './audit.module.js';
 
 const logger = createLogger({ app: 'test', level: 'silent' });

@@ -3,7 +3,7 @@ import { AuditRunStore, Database, IndexStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { NightlyAudit } from '#libs/verification';
-import { BACKGROUND_READER } from '../index-options.js';
+import { BACKGROUND_READER } from '../settings/index-options.js';
 import { AuditMetrics } from './audit.metrics.js';
 import { AuditService } from './audit.service.js';
 

@@ -6,8 +6,8 @@ import { type AuditComparison, type AuditRun, type AuditRunStore } from '#libs/d
 import { createLogger } from '#libs/service';
 import { aBlock, FakeClock } from '#libs/testing';
 import { type NightlyAudit } from '#libs/verification';
-import { type IndexPhase, IndexStatus } from '../follow/index-status.js';
-import { type IndexerSettings } from '../indexer.env.js';
+import { type IndexPhase, IndexStatus } from '../status/index-status.js';
+import { type IndexerSettings } from '../settings/indexer.env.js';
 import { AuditService } from './audit.service.js';
 
 const HOUR_MS = 3_600_000;

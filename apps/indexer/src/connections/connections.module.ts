@@ -15,7 +15,7 @@ import { Database, LeaderLock, leaderLockOf, openOwnDatabase, StakeSetStore } fr
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { fixedPrice } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
-import { IndexStatus } from '../follow/index-status.js';
+import { IndexStatus } from '../status/index-status.js';
 import {
   BACKGROUND_POOL,
   BACKGROUND_READER,
@@ -23,8 +23,8 @@ import {
   indexOptionsOf,
   RPC_OBSERVER,
   STAKES,
-} from '../index-options.js';
-import { IndexerSettings } from '../indexer.env.js';
+} from '../settings/index-options.js';
+import { IndexerSettings } from '../settings/indexer.env.js';
 
 const APPLICATION = 'lowmark-indexer';
 

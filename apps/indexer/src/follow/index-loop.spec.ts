@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { FencedError } from '#libs/db';
 import { RetryableError } from '#libs/domain';
 import { type IndexWriter } from '../write/index-writer.js';
-import { type HeadsReader } from './heads-reader.js';
+import { type HeadsReader } from '../vouch/heads-reader.js';
 import { IndexLoop } from './index-loop.js';
 
 const nextTurnOfEvents = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

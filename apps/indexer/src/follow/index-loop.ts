@@ -11,14 +11,19 @@ import { ROLLBACK_WITHIN_MS } from '#libs/db';
 import { type BlockRef, NegativeBalanceError, RetryableError } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions } from '../settings/index-options.js';
 import { requireEveryHeight } from '../setup/index-preparation.js';
 import { rangeSpan, type Vouching } from '../vouch/vouch.js';
 import { type IndexFacts, type IndexWriter, RollBackError } from '../write/index-writer.js';
-import { type BackfillProgress } from './backfill-progress.js';
-import { type HeadsReader, type ReadTip, type TipWithBlocks } from './heads-reader.js';
-import { type IndexStatus } from './index-status.js';
-import { type ChainHeads, finalisedOf, type NextStep, nextStep } from './next-step.js';
+import { type BackfillProgress } from '../status/backfill-progress.js';
+import {
+  type ChainHeads,
+  type HeadsReader,
+  type ReadTip,
+  type TipWithBlocks,
+} from '../vouch/heads-reader.js';
+import { type IndexStatus } from '../status/index-status.js';
+import { finalisedOf, type NextStep, nextStep } from './next-step.js';
 import { findFork } from './reorganisation.js';
 
 /** Whether the index had reached the chain's head as of the beginning of the turn. */

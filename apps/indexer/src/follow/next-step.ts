@@ -1,17 +1,6 @@
-import { type BlockHash, type BlockHeader, type BlockRef } from '#libs/domain';
-
-/** The chain's heads, from one request to one node. */
-export interface ChainHeads {
-  readonly latest: BlockHeader;
-  readonly finalised: BlockRef;
-}
-
-export interface IndexedChain {
-  readonly head: BlockRef;
-  readonly finalised: BlockRef | undefined;
-  /** The indexed hash at a height. Known for the finalised block and all indexed blocks above it. */
-  readonly hashAt: (number: bigint) => BlockHash | undefined;
-}
+import { type BlockRef } from '#libs/domain';
+import { type ChainHeads } from '../vouch/heads-reader.js';
+import { type IndexedChain } from '../write/index-writer.js';
 
 export type NextStep =
   /** Blocks are missing: read up to the block `to`. */

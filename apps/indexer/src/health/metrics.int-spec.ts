@@ -7,7 +7,7 @@ import request from 'supertest';
 import { readSettings } from '#libs/config';
 import { createLogger, NestLogger } from '#libs/service';
 import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
-import { IndexerSettings } from '../indexer.env.js';
+import { IndexerSettings } from '../settings/indexer.env.js';
 import { IndexerModule } from '../indexer.module.js';
 
 let chain: TestChain;

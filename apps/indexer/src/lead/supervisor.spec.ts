@@ -4,8 +4,8 @@ import { PermanentError } from '#libs/domain';
 import { type Logger, systemClock } from '#libs/platform';
 import { aBlock, anInitialIndex } from '#libs/testing';
 import { type IndexLoop } from '../follow/index-loop.js';
-import { IndexStatus } from '../follow/index-status.js';
-import { type IndexOptions } from '../index-options.js';
+import { IndexStatus } from '../status/index-status.js';
+import { type IndexOptions } from '../settings/index-options.js';
 import { type IndexPreparation } from '../setup/index-preparation.js';
 import { Supervisor } from './supervisor.js';
 

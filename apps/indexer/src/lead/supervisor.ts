@@ -13,9 +13,9 @@ import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
 import { type IndexLoop, type Turn } from '../follow/index-loop.js';
-import { type IndexStatus } from '../follow/index-status.js';
+import { type IndexStatus } from '../status/index-status.js';
 import { Failures, FINDINGS } from './failures.js';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions } from '../settings/index-options.js';
 import { type IndexPreparation } from '../setup/index-preparation.js';
 import { IndexWriter } from '../write/index-writer.js';
 

@@ -10,7 +10,7 @@ import {
   FakeClock,
   type TestDatabase,
 } from '#libs/testing';
-import { IndexStatus } from '../follow/index-status.js';
+import { IndexStatus } from '../status/index-status.js';
 import { PartitionService } from './partition.service.js';
 
 let test: TestDatabase;

@@ -3,8 +3,8 @@ import { Cron } from '@nestjs/schedule';
 import { PartitionStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { IndexStatus, type Lead } from '../follow/index-status.js';
-import { LeadingWork } from '../follow/leading-work.js';
+import { IndexStatus, type Lead } from '../status/index-status.js';
+import { LeadingWork } from '../status/leading-work.js';
 
 /**
  * Pause after a long transaction kept a table busy. Each attempt waits up to 200 ms for the table's lock, and readers

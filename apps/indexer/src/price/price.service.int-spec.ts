@@ -9,8 +9,8 @@ import { CLOCK } from '#libs/platform';
 import { createLogger, LOGGER, MetricsModule, Registry } from '#libs/service';
 import { parsePriceSources } from '#libs/price';
 import { anInitialIndex, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
-import { IndexStatus } from '../follow/index-status.js';
-import { IndexerSettings } from '../indexer.env.js';
+import { IndexStatus } from '../status/index-status.js';
+import { IndexerSettings } from '../settings/indexer.env.js';
 import { PriceModule } from './price.module.js';
 import { PriceService } from './price.service.js';
 

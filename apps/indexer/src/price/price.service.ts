@@ -25,8 +25,8 @@ import {
   type SourceReading,
 } from '#libs/price';
 import { LOGGER } from '#libs/service';
-import { IndexStatus, type Lead } from '../follow/index-status.js';
-import { IndexerSettings } from '../indexer.env.js';
+import { IndexStatus, type Lead } from '../status/index-status.js';
+import { IndexerSettings } from '../settings/indexer.env.js';
 import { PriceMetrics } from './price.metrics.js';
 
 const INTERVAL_MS = 60_000;

@@ -10,8 +10,8 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import { type ChainReader } from '#libs/chain';
-import { IndexStatus } from '../follow/index-status.js';
-import { type IndexOptions, indexSettingsOf } from '../index-options.js';
+import { IndexStatus } from '../status/index-status.js';
+import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';
 import { IndexPreparation } from './index-preparation.js';
 
 const logger = createLogger({ app: 'test', level: 'silent' });

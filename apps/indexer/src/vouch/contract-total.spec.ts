@@ -4,7 +4,7 @@ import { type IndexState } from '#libs/db';
 import { type BlockHeader } from '#libs/domain';
 import { createLogger } from '#libs/service';
 import { aBlock } from '#libs/testing';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions } from '../settings/index-options.js';
 import { ContractTotal } from './contract-total.js';
 import { type RangeRepair } from './range-repair.js';
 import { SuspectRanges } from './suspect-ranges.js';

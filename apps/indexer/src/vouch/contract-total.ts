@@ -20,7 +20,7 @@ import {
 import { type IndexState } from '#libs/db';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { type IndexOptions, verifiedUpTo } from '../index-options.js';
+import { type IndexOptions, verifiedUpTo } from '../settings/index-options.js';
 import { RollBackError } from '../write/index-writer.js';
 import { type RangeRepair, TotalMismatchError } from './range-repair.js';
 import { type SuspectRanges } from './suspect-ranges.js';

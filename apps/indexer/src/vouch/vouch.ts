@@ -17,8 +17,8 @@ import {
 import { type IndexState } from '#libs/db';
 import { RetryableError } from '#libs/domain';
 import { inSpan, type Logger, type SpanStart } from '#libs/platform';
-import { type TipWithBlocks } from '../follow/heads-reader.js';
-import { type IndexOptions, verifiedUpTo } from '../index-options.js';
+import { type TipWithBlocks } from './heads-reader.js';
+import { type IndexOptions, verifiedUpTo } from '../settings/index-options.js';
 import { type IndexWriter, RollBackError } from '../write/index-writer.js';
 import { type ContractTotal } from './contract-total.js';
 import { joinRanges } from './ranges.js';

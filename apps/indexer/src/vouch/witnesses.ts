@@ -1,7 +1,7 @@
 import { type ChainReader, countProviders, type FetchOptions, type ReadRange } from '#libs/chain';
 import { MAX_AHEAD_SECONDS } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { type IndexStatus } from '../follow/index-status.js';
+import { type IndexStatus } from '../status/index-status.js';
 
 export interface WitnessQuestion {
   /** Every block of the range is final, so that no reorganisation can affect it. */

@@ -9,7 +9,7 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing';
-import { type IndexOptions, indexSettingsOf } from '../index-options.js';
+import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';
 import { IndexWriter } from './index-writer.js';
 
 const OPTIONS = {

@@ -22,14 +22,21 @@ import {
   type WalletStates,
   RetryableError,
 } from '#libs/domain';
-import { type IndexedChain } from '../follow/next-step.js';
-import { type IndexOptions, indexSettingsOf } from '../index-options.js';
+import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';
 
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
   /** Newest block up to which the events are verified. Undefined if verification has not advanced. */
   readonly verifiedNumber?: bigint | undefined;
   readonly synced: boolean;
+}
+
+/** The indexed blocks, for the comparison with the chain. */
+export interface IndexedChain {
+  readonly head: BlockRef;
+  readonly finalised: BlockRef | undefined;
+  /** The indexed hash at a height. Known for the finalised block and all indexed blocks above it. */
+  readonly hashAt: (number: bigint) => BlockHash | undefined;
 }
 
 interface IndexRows {

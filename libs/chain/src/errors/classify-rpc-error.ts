@@ -13,7 +13,6 @@ import {
   StateUnavailableError,
   TransportError,
 } from './rpc.errors.js';
-import { type RpcCall } from '../rpc/rpc-call.js';
 import { isRecord, quantity } from '../shape/hex.js';
 
 interface RpcErrorContext {
@@ -21,7 +20,7 @@ interface RpcErrorContext {
   /** Parts of the URL that must not appear in a message. */
   readonly secrets: readonly string[];
   /** The call that the error answers; for an error of a whole batch, its first call. */
-  readonly call: RpcCall;
+  readonly call: { readonly method: string; readonly params: readonly unknown[] };
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type Fault, type FaultyHistory } from '#libs/testing';
-import { parseStakeEvents } from '../events/parse-stake-events.js';
+import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { LogSource, type LogSourceOptions } from './log-source.js';
 

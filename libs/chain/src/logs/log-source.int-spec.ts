@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aWallet, type Fault, FaultyHistory } from '#libs/testing';
 import { type RangeTooLargeError } from '../errors/rpc.errors.js';
-import { parseStakeEvents } from '../events/parse-stake-events.js';
+import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { aSourceOf } from './log-bench.support.js';
 
 describe('LogSource', () => {

@@ -13,11 +13,11 @@ import {
   TransportError,
   unlessRpcFails,
 } from '../errors/rpc.errors.js';
-import { type StakeEventSpec } from '../events/stake-event.js';
-import { type TotalCalls } from '../reader/stake-views.js';
+import { type StakeEventSpec } from '../stake/stake-event.js';
+import { type TotalCalls } from '../calls/stake-views.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { requireNotAhead } from '../shape/header.js';
+import { requireNotAhead } from '../blocks/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { findLostLogs } from './lost-logs.js';
 import { type BlockRange, type Reading, type ReadRange, toReadRange } from './range-logs.js';

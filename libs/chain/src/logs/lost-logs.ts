@@ -6,7 +6,7 @@
 import { NodeBehindError, StateUnavailableError } from '../errors/rpc.errors.js';
 import { type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
+import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../blocks/header.js';
 import { toQuantity } from '../shape/hex.js';
 
 /** Blocks that are looked at; all of them must lack their logs. */

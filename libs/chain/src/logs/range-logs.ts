@@ -12,7 +12,7 @@ import {
 } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
-import { type FullHeader, plainHeader, refOf } from '../shape/header.js';
+import { type FullHeader, plainHeader, refOf } from '../blocks/header.js';
 import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../shape/hex.js';
 import { type EventDecoder, type LogFilter } from './stake-logs.js';
 

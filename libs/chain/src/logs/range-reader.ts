@@ -11,7 +11,7 @@ import {
   SizeRefusedError,
   TransportError,
 } from '../errors/rpc.errors.js';
-import { type TotalCalls } from '../reader/stake-views.js';
+import { type TotalCalls } from '../calls/stake-views.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import {
@@ -23,7 +23,7 @@ import {
   requireChain,
   requireNotAhead,
   tagCall,
-} from '../shape/header.js';
+} from '../blocks/header.js';
 import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
 import { providerOf } from '../rpc/endpoint-urls.js';
 import {

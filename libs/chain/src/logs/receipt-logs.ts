@@ -5,7 +5,7 @@
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
+import { EMPTY_BLOOM, type FullHeader } from '../blocks/header.js';
 import { bytes, hash, type Hex, isRecord, toQuantity } from '../shape/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin } from './blooms.js';
 import { type LogFilter } from './stake-logs.js';

@@ -15,7 +15,7 @@ import {
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../shape/header.js';
+import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../blocks/header.js';
 import { hash, isRecord, quantity } from '../shape/hex.js';
 import { Blooms } from './blooms.js';
 import { type BlockRange, type LogList, parseLogList, type Reading } from './range-logs.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
 import { type StakeDelta } from '#libs/domain';
-import { parseStakeEvents } from '../events/parse-stake-events.js';
+import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { EventDecoder, EventMismatchError } from './stake-logs.js';
 
 const ALICE = `0x${'a1'.repeat(20)}` as const;

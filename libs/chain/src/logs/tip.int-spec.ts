@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BlockRef } from '#libs/domain';
 import { type Fault, FaultyHistory } from '#libs/testing';
-import { parseStakeEvents } from '../events/parse-stake-events.js';
+import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { ChainReader } from '../reader/chain-reader.js';
 import { LogSource } from './log-source.js';
 

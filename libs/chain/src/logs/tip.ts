@@ -1,6 +1,6 @@
 /** What is new at the chain's tip, read from one node in one request. */
 import { type BlockRef } from '#libs/domain';
-import { type TotalCalls } from '../reader/stake-views.js';
+import { type TotalCalls } from '../calls/stake-views.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import {
@@ -9,7 +9,7 @@ import {
   parseTagged,
   requireChain,
   tagCall,
-} from '../shape/header.js';
+} from '../blocks/header.js';
 import { isRecord, quantity } from '../shape/hex.js';
 import { type LogList, parseLogList } from './range-logs.js';
 import { type LogFilter } from './stake-logs.js';

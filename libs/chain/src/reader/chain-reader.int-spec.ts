@@ -13,7 +13,7 @@ import {
 } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { ChainReader, type ChainReaderOptions } from './chain-reader.js';
-import { parseStakeViews } from './stake-view.js';
+import { parseStakeViews } from '../stake/stake-view.js';
 
 const START = 1_700_000_000;
 const [ALICE, BOB] = [aWallet(1), aWallet(2)];

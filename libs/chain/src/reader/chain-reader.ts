@@ -21,7 +21,7 @@ import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
-import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../shape/header.js';
+import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../blocks/header.js';
 import {
   type KnownTokenFacts,
   type PriceRound,
@@ -30,9 +30,9 @@ import {
   type TokenFacts,
 } from './contract-facts.js';
 import { type Finality, parseFinality, readHeads } from './final-blocks.js';
-import { hexOf } from './pinned-calls.js';
+import { hexOf } from '../calls/pinned-calls.js';
 import { findSkippedHeight } from './skipped-heights.js';
-import { type StakeViewOptions, StakeViews } from './stake-views.js';
+import { type StakeViewOptions, StakeViews } from '../calls/stake-views.js';
 
 export interface ChainReaderOptions extends StakeViewOptions {
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */

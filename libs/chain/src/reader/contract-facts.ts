@@ -15,7 +15,7 @@ import { type BatchAnswer, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type Hex, quantity, toQuantity } from '../shape/hex.js';
-import { bytesUnlessReverted, ethCall, wordIn, wordOf } from './pinned-calls.js';
+import { bytesUnlessReverted, ethCall, wordIn, wordOf } from '../calls/pinned-calls.js';
 
 export interface PriceRound {
   readonly roundId: bigint;

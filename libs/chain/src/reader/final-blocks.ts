@@ -38,7 +38,7 @@ import {
   parseTagged,
   refOf,
   tagCall,
-} from '../shape/header.js';
+} from '../blocks/header.js';
 
 export interface FinalBlockStatement extends FinalStatement {
   /** Whether the header's fields hash to its hash. */

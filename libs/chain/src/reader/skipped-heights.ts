@@ -1,6 +1,6 @@
 /** Finds heights that have no block although the chain goes on above them, as on Filecoin. */
 import { type RpcSession } from '../rpc/question.js';
-import { headerCall, parseHeader } from '../shape/header.js';
+import { headerCall, parseHeader } from '../blocks/header.js';
 
 /**
  * @param numbers ascending

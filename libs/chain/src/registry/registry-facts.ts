@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
+import { bytesUnlessReverted, ethCall, wordIn } from '../calls/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type Hex, wideQuantity } from '../shape/hex.js';
 

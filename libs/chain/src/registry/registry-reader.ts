@@ -2,7 +2,7 @@
 import { type Address, type BlockRef, type NodeHash, PermanentError } from '#libs/domain';
 import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
-import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
+import { ethCall, PinnedCalls } from '../calls/pinned-calls.js';
 import { questionTo, Quorum } from '../quorum/quorum.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';

@@ -1,7 +1,7 @@
 /** Headers of a real chain, in each form that an upgrade gave them. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type DevChain, type DevChainOptions, launchDevChain } from '#libs/devchain';
-import { hashesToItself } from './header.js';
+import { hashesToItself } from '../blocks/header.js';
 
 type Block = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashesToItself } from './header.js';
+import { hashesToItself } from '../blocks/header.js';
 
 const ZERO_HASH = `0x${'0'.repeat(64)}`;
 

@@ -5,7 +5,7 @@ import { type Finality, parseFinality, readHeads } from '../reader/final-blocks.
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { refOf } from '../shape/header.js';
+import { refOf } from '../blocks/header.js';
 import { type VaultEvent } from './vault-event.js';
 import { VaultLogReader } from './vault-log-reader.js';
 

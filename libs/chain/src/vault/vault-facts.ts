@@ -8,7 +8,7 @@ import {
   redemptionVaultRuntime,
 } from '../abi/redemption-vault.generated.js';
 import { unlessAllFail } from '../errors/rpc.errors.js';
-import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
+import { bytesUnlessReverted, ethCall, wordIn } from '../calls/pinned-calls.js';
 import { questionTo, Quorum } from '../quorum/quorum.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';

@@ -15,7 +15,7 @@ import { type BlockRange } from '../logs/range-logs.js';
 import { blocksIn, RangeSizer, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { headerCall, parseHeaderOf, refOf } from '../shape/header.js';
+import { headerCall, parseHeaderOf, refOf } from '../blocks/header.js';
 import { hash, isRecord, toQuantity } from '../shape/hex.js';
 import { ANSWER_BYTES } from '../verification/sync-cost.js';
 import {

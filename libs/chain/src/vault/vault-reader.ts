@@ -18,7 +18,7 @@ import {
 } from '../errors/rpc.errors.js';
 import { questionTo, Quorum } from '../quorum/quorum.js';
 import { FinalBlocks, type FinalBlockStatement, parseFinality } from '../reader/final-blocks.js';
-import { CALLS_AT_ONCE, PinnedCalls } from '../reader/pinned-calls.js';
+import { CALLS_AT_ONCE, PinnedCalls } from '../calls/pinned-calls.js';
 import { OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';

@@ -5,7 +5,7 @@
  */
 import { type BlockRef } from '#libs/domain';
 import { type ChainReader } from '../reader/chain-reader.js';
-import { MULTICALL_SIZE } from '../reader/multicall.js';
+import { MULTICALL_SIZE } from '../calls/multicall.js';
 import { countProviders, providerOf } from '../rpc/endpoint-urls.js';
 import { computeUnitsOf } from '../rpc/rpc-call.js';
 import { type Verification, type VerificationMode } from './verification.js';

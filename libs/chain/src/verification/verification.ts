@@ -14,7 +14,7 @@ import {
   unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { type ChainReader } from '../reader/chain-reader.js';
-import { type FigureOptions } from '../reader/stake-views.js';
+import { type FigureOptions } from '../calls/stake-views.js';
 import { accepted, askStatement, Quorum, type Statement } from '../quorum/quorum.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import pg, { type ClientConfig } from 'pg';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
-import { inSchema, schemaOf } from '../stake-sets/stake-set.js';
+import { inSchema, schemaOf } from './stake-set.js';
 import { DatabaseUnavailableError } from './database.error.js';
 import { type Statement } from './named.js';
 import { type SessionSettings } from './session-settings.js';

@@ -4,7 +4,7 @@
  */
 import { DefaultNamingStrategy, type ValueTransformer } from 'typeorm';
 import { type Decimal, parseDecimal } from '#libs/domain';
-import { decimalText } from '../rows.js';
+import { decimalText } from './rows.js';
 
 export class SnakeCaseColumns extends DefaultNamingStrategy {
   override columnName(property: string, custom?: string): string {

@@ -1,7 +1,5 @@
 import { DatabaseUrl } from '#libs/platform';
 import { type CheckedConfig } from './checked-client.js';
-import { type SchemaDemand } from './schema-check.js';
-import { type MigrationClass } from './schema-migration.js';
 import { type SessionOptions, sessionSettings, statementTimeoutOf } from './session-settings.js';
 
 export interface DatabaseOptions extends SessionOptions {
@@ -14,14 +12,6 @@ export interface DatabaseOptions extends SessionOptions {
   readonly isPooled?: boolean;
   /** Name of the sessions in pg_stat_activity. */
   readonly applicationName: string;
-  /** Maximum number of open connections. Default 4. */
-  readonly poolSize?: number;
-  /** Default: `not-newer`. */
-  readonly schema?: SchemaDemand;
-  /** Default: those of this program. */
-  readonly migrations?: readonly MigrationClass[];
-  /** Called for errors of idle connections. These errors never end the process. */
-  readonly onError?: (error: Error) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;

@@ -1,18 +1,13 @@
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
-import { DataSource, type EntityManager, type Logger } from 'typeorm';
+import { type DataSource, type EntityManager } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan } from '#libs/platform';
-import { SnakeCaseColumns } from './columns.js';
-import { CheckedClient } from './checked-client.js';
-import { answerTimeoutOf, connectionOptions, type DatabaseOptions } from './connection-options.js';
+import { type CheckedClient } from './checked-client.js';
+import { answerTimeoutOf } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { type Statement } from './named.js';
-import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
-import { requireSessionDefaults, sessionSettings } from './session-settings.js';
 import { spanOf } from './trace-statements.js';
-import { entities } from '../entities.js';
-import { migrations } from '../migrations/index.js';
-import { type IndexPart, schemaOf } from '../stake-sets/stake-set.js';
+import { type IndexPart, schemaOf } from './stake-set.js';
 
 /** An open database: its pool of connections for statements and COPY, and TypeORM's DataSource for entities. */
 export class Database {
@@ -150,70 +145,6 @@ export class Database {
 
 /** A connection of the pool, which has been taken out of it. */
 type Connection = PoolClient & CheckedClient;
-
-const DEFAULT_POOL_SIZE = 4;
-
-/**
- * Logs nothing. TypeORM would print failed statements and migrations to the console even with logging off, and
- * throws these errors anyway.
- */
-const SILENT: Logger = {
-  logQuery: () => undefined,
-  logQueryError: () => undefined,
-  logQuerySlow: () => undefined,
-  logSchemaBuild: () => undefined,
-  logMigration: () => undefined,
-  log: () => undefined,
-};
-
-/**
- * Opens a pool of connections, and checks the first connection and the schema.
- * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaUnsupportedError, SchemaNewerError,
- * SchemaOlderError, SessionDefaultsError
- */
-export async function createDatabase(options: DatabaseOptions): Promise<Database> {
-  const dataSource = new DataSource({
-    type: 'postgres',
-    driver: pg,
-    extra: {
-      ...connectionOptions(options),
-      Client: CheckedClient,
-      max: options.poolSize ?? DEFAULT_POOL_SIZE,
-    },
-    entities,
-    namingStrategy: new SnakeCaseColumns(),
-    migrations: [...(options.migrations ?? migrations)],
-    migrationsTableName: 'migration',
-    schema: MIGRATION_SCHEMA,
-    migrationsTransactionMode: 'all',
-    installExtensions: false,
-    logger: SILENT,
-    poolErrorHandler: (error: unknown) => {
-      // With or without a listener, the pool replaces the connection at its next use.
-      options.onError?.(error as Error);
-    },
-  });
-  try {
-    await dataSource.initialize();
-  } catch (error) {
-    // Where its own first statements fail, `initialize` leaves the pool open. Where there is none, this rejects.
-    await dataSource.driver.disconnect().catch(() => undefined);
-    throw databaseError(error);
-  }
-  // TypeORM declares the driver's pool as any.
-  const { master } = dataSource.driver as unknown as { master: Pool };
-  const database = new Database(dataSource, master);
-  try {
-    if (options.isPooled === true) {
-      await requireSessionDefaults(database, sessionSettings(options));
-    }
-    await requireSchema(database, options.schema, options.migrations);
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
 
 export type TransactionWork<T> = (client: PoolClient) => Promise<T>;
 

@@ -3,7 +3,7 @@ import { type PoolClient } from 'pg';
 import { type CorrectedDays, type RowDifference } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { run } from '../connection/database.js';
-import { byteaArray } from '../rows.js';
+import { byteaArray } from '../connection/rows.js';
 
 /** A balance change that was wrong. Balances in the token's smallest unit; null where there is no row. */
 export interface CorrectedBlock {

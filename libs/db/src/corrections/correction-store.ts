@@ -2,7 +2,7 @@
 import { type Address, type CorrectedDays, type PartnerId } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf } from '../rows.js';
+import { addressOf } from '../connection/rows.js';
 import { type CorrectedBlock } from './correction-rows.js';
 
 export interface Correction {

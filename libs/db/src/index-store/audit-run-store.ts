@@ -2,7 +2,7 @@ import { type Address } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
-import { hashOf, hexOf, jsonOf, type Nullable } from '../rows.js';
+import { hashOf, hexOf, jsonOf, type Nullable } from '../connection/rows.js';
 import { type AuditComparison, type AuditRun } from './audit-run.js';
 import { FencedError } from './index-state.js';
 

@@ -5,7 +5,7 @@
 import { type Address } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressBytes, addressOf } from '../rows.js';
+import { addressBytes, addressOf } from '../connection/rows.js';
 
 /** Known wallets that are wrong; `all` if a sum differs, so that any wallet may be wrong. */
 export type Findings = readonly Address[] | 'all';

@@ -6,7 +6,7 @@ import { named } from '../connection/named.js';
 import { type Findings, hasFindings, recordFinding } from './finding-store.js';
 import { type IndexState, indexStateOf, type IndexStateRow, STATE_COLUMNS } from './index-state.js';
 import { type IndexSums, readIndexSums } from './index-sums.js';
-import { addressOf, blockOf, byteaArray } from '../rows.js';
+import { addressOf, blockOf, byteaArray } from '../connection/rows.js';
 import { walletsOf } from './wallets-of.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);

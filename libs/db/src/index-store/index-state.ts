@@ -7,7 +7,7 @@ import {
   RetryableError,
   parseAddress,
 } from '#libs/domain';
-import { type BlockColumns, blockOf, type Nullable, type RowOf } from '../rows.js';
+import { type BlockColumns, blockOf, type Nullable, type RowOf } from '../connection/rows.js';
 
 /** The state of a new index. */
 export interface InitialIndexState extends StoredSettings {

@@ -3,7 +3,7 @@ import { type Address, type BlockRef, type FoldedBlocks, type WalletState } from
 import { run } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
-import { hashOf, hexOf } from '../rows.js';
+import { hashOf, hexOf } from '../connection/rows.js';
 import { IndexReader } from './index-reader.js';
 import {
   FencedError,

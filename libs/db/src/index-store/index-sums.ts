@@ -3,7 +3,7 @@ import { type PoolClient } from 'pg';
 import { type BlockRef } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type BlockColumns, blockOf } from '../rows.js';
+import { type BlockColumns, blockOf } from '../connection/rows.js';
 import { type SumsOfIndex } from './audit-run.js';
 import { walletsOf } from './wallets-of.js';
 

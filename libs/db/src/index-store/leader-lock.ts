@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
-import { type IndexPart, schemaOf } from '../stake-sets/stake-set.js';
+import { type IndexPart, schemaOf } from '../connection/stake-set.js';
 import { CheckedClient, type CheckedConfig } from '../connection/checked-client.js';
 
 /** The two numbers that identify an advisory lock. */

@@ -17,7 +17,7 @@ import {
 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, byteaArray } from '../rows.js';
+import { addressOf, byteaArray } from '../connection/rows.js';
 import { WrongStateError } from './index-state.js';
 
 /**

@@ -22,7 +22,7 @@ import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { insertCorrection } from '../corrections/correction-rows.js';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
-import { addressBytes, addressOf, byteaArray, hexOf } from '../rows.js';
+import { addressBytes, addressOf, byteaArray, hexOf } from '../connection/rows.js';
 import { copyChanges, copyDays } from './range-rows.js';
 import { CLEAR_WALLETS } from './finding-store.js';
 import { type IndexState } from './index-state.js';

@@ -2,7 +2,7 @@
 import { type BlockHash } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
-import { hashOf } from '../rows.js';
+import { hashOf } from '../connection/rows.js';
 
 /** What a rewind takes back. */
 export interface RewindEffect {

@@ -1,7 +1,7 @@
 import { type PoolClient } from 'pg';
 import { type BlockRef, dayOf, SECONDS_PER_DAY } from '#libs/domain';
 import { named } from '../connection/named.js';
-import { hexOf } from '../rows.js';
+import { hexOf } from '../connection/rows.js';
 import { IndexMissingError } from './index-state.js';
 
 export interface RollbackResult {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { createDatabase, type Database } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { createDatabase } from '../open/create-database.js';
 import { countPrograms } from './server-facts.js';
 
 let test: TestDatabase;

@@ -1,4 +1,4 @@
-import { type MigrationClass } from '../connection/schema-migration.js';
+import { type MigrationClass } from './schema-migration.js';
 import { Schema1770000000000 } from './schema.js';
 import { Staking1770000000001 } from './staking.js';
 

@@ -1,4 +1,4 @@
-import { SqlMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from './schema-migration.js';
 import { CONSOLE } from '../schema/console.js';
 import { LEDGER } from '../schema/ledger.js';
 import { LOWMARK, READER_ROLE } from '../schema/lowmark.js';

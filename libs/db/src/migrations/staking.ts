@@ -1,4 +1,4 @@
-import { SqlMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from './schema-migration.js';
 import { NEXT_PARTITION } from '../schema/partitions.js';
 import { SEALED_DAYS } from '../schema/sealed-days.js';
 import { STAKING } from '../schema/staking.js';

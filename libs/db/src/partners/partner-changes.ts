@@ -2,8 +2,8 @@
 import { type EntityManager } from 'typeorm';
 import { type Decimal, DEFAULT_STAKE_SET, type PartnerId, PermanentError } from '#libs/domain';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
-import { decimalText } from '../rows.js';
-import { StakeSetEntity, UnknownStakeSetError } from '../stake-sets/stake-set.js';
+import { decimalText } from '../connection/rows.js';
+import { StakeSetEntity, UnknownStakeSetError } from '../connection/stake-set.js';
 import { PartnerEntity } from './partner.entity.js';
 
 export interface PartnerIdentity {

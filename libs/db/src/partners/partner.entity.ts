@@ -1,6 +1,6 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { type PartnerId } from '#libs/domain';
-import { StakeSetEntity } from '../stake-sets/stake-set.js';
+import { StakeSetEntity } from '../connection/stake-set.js';
 
 @Entity({ schema: 'partners', name: 'partner' })
 export class PartnerEntity {

@@ -2,7 +2,7 @@ import { type PoolClient } from 'pg';
 import { type Database } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
 import { noteCommand } from '../redemption/audit-log.js';
-import { type RowOf } from '../rows.js';
+import { type RowOf } from '../connection/rows.js';
 import { type PartnerAudit } from './partner-changes.js';
 
 /** Where secrets of partners are stored. */

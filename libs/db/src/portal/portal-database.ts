@@ -1,7 +1,7 @@
 import { type QueryResultRow } from 'pg';
 import { type PartnerId, PermanentError } from '#libs/domain';
-import { type DatabaseOptions } from '../connection/connection-options.js';
-import { createDatabase, type Database, run } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
+import { createDatabase, type OpenOptions } from '../open/create-database.js';
 import { named, type Statement } from '../connection/named.js';
 import { PORTAL_SESSION } from '../connection/session-settings.js';
 
@@ -47,7 +47,7 @@ export class PortalDatabase {
  * @throws what `createDatabase` throws
  */
 export async function openPortal(
-  options: Omit<DatabaseOptions, 'schema' | 'readOnly'>,
+  options: Omit<OpenOptions, 'schema' | 'readOnly'>,
 ): Promise<PortalDatabase> {
   return new PortalDatabase(await createDatabase({ ...options, ...PORTAL_SESSION, schema: 'any' }));
 }

@@ -1,7 +1,7 @@
 import { type Database } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
 import { FencedError } from '../index-store/index-state.js';
-import { type RowOf } from '../rows.js';
+import { type RowOf } from '../connection/rows.js';
 import { type Price, type PriceHold, type QuotedPrices, type PriceReference } from './price.js';
 
 /**

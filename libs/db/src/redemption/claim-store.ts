@@ -11,7 +11,7 @@ import {
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type PageRequest } from '../connection/page.js';
-import { type Nullable, type RowOf } from '../rows.js';
+import { type Nullable, type RowOf } from '../connection/rows.js';
 import { unsettledClaims } from './vault-claims.js';
 
 export interface Acknowledgement {

@@ -4,7 +4,7 @@
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, hexOf, type RowOf } from '../rows.js';
+import { addressOf, hexOf, type RowOf } from '../connection/rows.js';
 import { exclusively } from './exclusively.js';
 import {
   beginVault,

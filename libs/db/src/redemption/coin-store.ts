@@ -2,7 +2,7 @@
 import { type Address } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { hexOf } from '../rows.js';
+import { hexOf } from '../connection/rows.js';
 
 export interface CoinRequest {
   readonly chainId: number;

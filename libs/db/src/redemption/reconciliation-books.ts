@@ -15,7 +15,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { jsonOf } from '../rows.js';
+import { jsonOf } from '../connection/rows.js';
 import {
   CHECKPOINT_COLUMNS,
   checkpointOf,

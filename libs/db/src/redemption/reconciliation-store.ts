@@ -6,7 +6,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { hexOf } from '../rows.js';
+import { hexOf } from '../connection/rows.js';
 import { exclusively } from './exclusively.js';
 import {
   type Books,

@@ -19,7 +19,7 @@ import {
 import { isRefusal } from '../connection/database.error.js';
 import { type Database, run } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
-import { addressBytes } from '../rows.js';
+import { addressBytes } from '../connection/rows.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
   type EvidenceSeal,

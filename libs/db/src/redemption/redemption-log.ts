@@ -3,7 +3,7 @@ import { type PartnerId, type PartnerStep, type RedemptionState, type UuidV7 } f
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
-import { type Nullable } from '../rows.js';
+import { type Nullable } from '../connection/rows.js';
 import { IS_UNSETTLED } from './redemption-pages.js';
 
 export interface LoggedCall {

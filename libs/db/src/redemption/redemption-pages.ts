@@ -3,7 +3,7 @@ import { type Address, type PartnerId, type RedemptionState, type UuidV7 } from 
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { nextKey, type PageRequest } from '../connection/page.js';
-import { addressBytes } from '../rows.js';
+import { addressBytes } from '../connection/rows.js';
 import { READ_COLUMNS, readRows, type ReadRows, type RedemptionRow } from './redemption-row.js';
 
 /** Absent fields do not restrict the result. */

@@ -10,7 +10,7 @@ import {
   type PayoutPlace,
   type Redemption,
 } from '#libs/domain';
-import { addressBytes, addressOf, decimalText } from '../rows.js';
+import { addressBytes, addressOf, decimalText } from '../connection/rows.js';
 import { deadOf, evidenceJson, openCallJson, paidOf } from './evidence-json.js';
 import { UnreadableRedemptionError } from './redemption.error.js';
 

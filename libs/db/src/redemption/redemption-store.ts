@@ -8,7 +8,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
-import { addressBytes } from '../rows.js';
+import { addressBytes } from '../connection/rows.js';
 import {
   createRedemption,
   type IdempotencyKey,

@@ -1,7 +1,7 @@
 import { type Address, isUnheldAddress, sessionContent, type SessionTerms } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressBytes, addressOf } from '../rows.js';
+import { addressBytes, addressOf } from '../connection/rows.js';
 import { type EvidenceSeal } from './redemption-row.js';
 
 /** `tokenHash` has 32 bytes, in all functions of this file. */

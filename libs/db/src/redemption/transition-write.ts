@@ -13,7 +13,7 @@ import {
 import { isRefusal, isRefusedBy } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressBytes } from '../rows.js';
+import { addressBytes } from '../connection/rows.js';
 import { type AuditNote } from './audit-log.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {

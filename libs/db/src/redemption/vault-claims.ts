@@ -5,7 +5,13 @@
 import { type Address, type BlockRef, type Tokens, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type BlockColumns, blockOf, hexOf, type Nullable, type RowOf } from '../rows.js';
+import {
+  type BlockColumns,
+  blockOf,
+  hexOf,
+  type Nullable,
+  type RowOf,
+} from '../connection/rows.js';
 
 export interface VaultPlace {
   readonly chainId: number;

@@ -6,7 +6,7 @@ import { type Address, type BlockHash } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { exclusively } from '../redemption/exclusively.js';
-import { hexOf } from '../rows.js';
+import { hexOf } from '../connection/rows.js';
 import {
   AT_PLACE,
   NEWEST_TRANSACTION,

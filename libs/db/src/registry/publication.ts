@@ -1,5 +1,5 @@
 import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
-import { hexOf, type Nullable, type RowOf } from '../rows.js';
+import { hexOf, type Nullable, type RowOf } from '../connection/rows.js';
 
 export interface RegistryPlace {
   readonly chainId: number;

@@ -2,7 +2,7 @@
 import { type NodeHash } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { nodeOf } from '../rows.js';
+import { nodeOf } from '../connection/rows.js';
 
 export interface PublishableDay {
   /** Days since 1970-01-01 UTC. */

@@ -1,7 +1,7 @@
 import { type PoolClient } from 'pg';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { isNewerSchema } from '../connection/schema-check.js';
+import { isNewerSchema } from '../migrations/schema-check.js';
 import {
   isKnownTable,
   PRIVILEGES,

@@ -3,7 +3,7 @@ import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named, type Statement } from '../connection/named.js';
-import { isNewerSchema } from '../connection/schema-check.js';
+import { isNewerSchema } from '../migrations/schema-check.js';
 import { privilegesOf } from './grant-rights.js';
 import {
   isKnownTable,

@@ -1,6 +1,6 @@
 import { type Logger } from '#libs/platform';
-import { type DatabaseOptions } from '../connection/connection-options.js';
-import { createDatabase, type Database } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { createDatabase, type OpenOptions } from '../open/create-database.js';
 import { requireOwnRights } from './held-rights.js';
 import { type Program } from './rights.js';
 
@@ -19,7 +19,7 @@ export interface Opening {
  */
 export async function openOwnDatabase(
   { program, nodeEnv, logger }: Opening,
-  options: DatabaseOptions,
+  options: OpenOptions,
 ): Promise<Database> {
   const onError = logLostConnections(logger);
   const database = await createDatabase({ schema: 'current', onError, ...options });
@@ -37,7 +37,7 @@ export async function openOwnDatabase(
   }
 }
 
-/** An `onError` for DatabaseOptions that logs lost connections. */
+/** An `onError` for OpenOptions that logs lost connections. */
 export function logLostConnections(logger: Logger): (error: Error) => void {
   return (error) => {
     // Only the message, because the driver's error contains the whole connection.

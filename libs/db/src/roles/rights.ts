@@ -3,7 +3,7 @@
  * `doctor` compare their own rights with them, and program-rights.int-spec.ts tests every cell.
  */
 import { named, type Statement } from '../connection/named.js';
-import { inDefaultSet, SET_SCHEMAS } from '../stake-sets/stake-set.js';
+import { inDefaultSet, SET_SCHEMAS } from '../connection/stake-set.js';
 
 /** Programs that connect at run time, each with the role that holds its rights and cannot log in. */
 export const PROGRAM_ROLES = {

@@ -5,7 +5,7 @@ import { type PoolClient } from 'pg';
 import { WALLET_BYTES } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { hexOf } from '../rows.js';
+import { hexOf } from '../connection/rows.js';
 import {
   type SealedContent,
   type SealedDay,

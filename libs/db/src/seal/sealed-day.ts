@@ -1,5 +1,5 @@
 import { type BlockHash, type BlockRef, type NodeHash, RetryableError } from '#libs/domain';
-import { type RowOf } from '../rows.js';
+import { type RowOf } from '../connection/rows.js';
 
 /** A UTC day as it was sealed; see staking.sealed_day. */
 export interface SealedDay {

@@ -10,7 +10,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressBytes, addressOf, nodeOf } from '../rows.js';
+import { addressBytes, addressOf, nodeOf } from '../connection/rows.js';
 import { type SealedDay } from './sealed-day.js';
 
 /** Leaves in a row: few enough to read the row of one wallet fast. */

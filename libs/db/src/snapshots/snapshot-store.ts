@@ -4,7 +4,7 @@ import { type Database } from '../connection/database.js';
 import { findingsOf } from '../index-store/finding-store.js';
 import { type InitialIndexState } from '../index-store/index-state.js';
 import { type Price } from '../prices/price.js';
-import { addressBytes, addressOf, byteaArray, hashOf } from '../rows.js';
+import { addressBytes, addressOf, byteaArray, hashOf } from '../connection/rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
 import { windowDaysFrom, type WindowRow, type WindowSink } from './window-days.js';
 

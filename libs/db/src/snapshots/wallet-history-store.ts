@@ -2,7 +2,7 @@
 import { type Address, type BalanceDay } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { unnamed } from '../connection/named.js';
-import { addressBytes, type RowOf } from '../rows.js';
+import { addressBytes, type RowOf } from '../connection/rows.js';
 
 export interface BalanceMoment {
   readonly block: bigint;

@@ -19,7 +19,7 @@ import {
   PriceStore,
   Reindexing,
 } from '../index.js';
-import { schemaOf } from './stake-set.js';
+import { schemaOf } from '../connection/stake-set.js';
 
 let test: TestDatabase;
 let database: Database;

@@ -1,7 +1,7 @@
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { type Statement } from '../connection/named.js';
-import { type IndexPart, UnknownStakeSetError } from './stake-set.js';
+import { type IndexPart, UnknownStakeSetError } from '../connection/stake-set.js';
 
 const NAMES: Statement = {
   name: 'stake_sets',

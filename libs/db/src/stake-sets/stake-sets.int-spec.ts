@@ -23,7 +23,7 @@ import {
   StakeSetStore,
   WalletHistoryStore,
 } from '../index.js';
-import { aMigration } from '../connection/next-migration.support.js';
+import { aMigration } from '../migrations/next-migration.support.js';
 import { migrations } from '../migrations/index.js';
 
 const WALLET = aWallet(1);

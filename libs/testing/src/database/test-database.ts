@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { createDatabase, type Database, type DatabaseOptions, type Program } from '#libs/db';
+import { createDatabase, type Database, type OpenOptions, type Program } from '#libs/db';
 
 const TEMPLATE = 'lowmark_template';
 
@@ -22,7 +22,7 @@ export class TestDatabase {
   }
 
   /** Opens a connection pool. `drop` closes it. */
-  async open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
+  async open(options: Partial<OpenOptions> = {}): Promise<Database> {
     const database = await createDatabase({
       url: this.url,
       applicationName: 'test',

@@ -1,7 +1,7 @@
 /** Decodes logs into effects on stakes. viem decodes a log as its event is declared; rules refer to fields by name. */
 import { type AbiEvent, decodeEventLog, parseAbiItem, toEventSelector } from 'viem';
 import { type Address, parseAddress, ZERO_ADDRESS } from '#libs/domain';
-import { UncheckedError, UsageError } from '../verify.error.js';
+import { UncheckedError, UsageError } from '../errors/verify.error.js';
 import { type StakeRule } from './stake-rules.js';
 
 export type Hex = `0x${string}`;

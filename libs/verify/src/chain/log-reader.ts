@@ -1,5 +1,5 @@
 /** Reads the logs of a long range of blocks, in parts as large as the node accepts. */
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 import { type RawLog } from './effect-decoder.js';
 import { type LogRange, type NodeClient, backoff } from './node-client.js';
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BaseError, createPublicClient, http, HttpRequestError, type PublicClient } from 'viem';
 import { type Address } from '#libs/domain';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 import { type Hex, type RawLog } from './effect-decoder.js';
 
 const TIMEOUT_MS = 30_000;

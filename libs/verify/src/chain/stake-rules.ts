@@ -1,6 +1,6 @@
 /** Reads the option `--events`: the name of a preset, or a file in the format of the indexer's setting STAKE_EVENTS. */
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../verify.error.js';
+import { UsageError } from '../errors/verify.error.js';
 
 /** One event and its effect on stakes. `account`, `receiver`, `amount` and `where` name fields of the event. */
 export interface StakeRule {

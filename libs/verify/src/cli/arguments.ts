@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Address, parseAddress, parseDay } from '#libs/domain';
 import { readStakeRules, type StakeRule } from '../chain/stake-rules.js';
 import { type ServiceApiOptions } from '../compare/service-api.js';
-import { UsageError } from '../verify.error.js';
+import { UsageError } from '../errors/verify.error.js';
 
 export const USAGE = `Usage: lowmark-verify --contract ADDRESS --day DAY [--rpc URL] [options]
 

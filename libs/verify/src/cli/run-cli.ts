@@ -4,8 +4,8 @@ import { Comparer, type Comparison } from '../compare/comparison.js';
 import { type Published, SnapshotRegistry } from '../compare/registry.js';
 import { ServiceApi } from '../compare/service-api.js';
 import { ChainDays } from '../day/chain-days.js';
-import { EXIT_STATUS, factsOf, jsonOf, resultOf, textOf } from '../report.js';
-import { UncheckedError, UsageError } from '../verify.error.js';
+import { EXIT_STATUS, factsOf, jsonOf, resultOf, textOf } from './report.js';
+import { UncheckedError, UsageError } from '../errors/verify.error.js';
 import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';
 
 export interface Terminal {

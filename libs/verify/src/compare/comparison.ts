@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { dayText } from '#libs/domain';
 import { type ChainDay } from '../day/chain-days.js';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 import { type Published } from './registry.js';
 import { type ServiceApi } from './service-api.js';
 import { type Difference, firstDifference, readWalletLines } from './wallet-list.js';

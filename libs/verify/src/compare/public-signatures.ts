@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { verifyMessage } from '#libs/partner-sdk';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 
 const DIRECTORY = '/.well-known/http-message-signatures-directory';
 const LABEL = 'public';

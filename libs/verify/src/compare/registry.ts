@@ -3,7 +3,7 @@ import { parseAbi } from 'viem';
 import { type Address, type NodeHash } from '#libs/domain';
 import { type Hex } from '../chain/effect-decoder.js';
 import { type NodeClient } from '../chain/node-client.js';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 
 const ABI = parseAbi([
   'function stakedIn() view returns (string)',

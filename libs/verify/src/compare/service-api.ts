@@ -1,7 +1,7 @@
 /** Reads days from the API of the service. The public keys verify each answer, and so does the secret, if given. */
 import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
 import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 import { PublicSignatures } from './public-signatures.js';
 
 export interface ServiceApiOptions {

@@ -1,6 +1,6 @@
 /** Lists of wallets with their low-water marks: lines of JSON in ascending order of wallets. */
 import { type Address, type DayList, type DayLow, parseAddress } from '#libs/domain';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 
 /** The first wallet, in ascending order, on which two lists differ. */
 export interface Difference {

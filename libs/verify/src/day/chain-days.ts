@@ -12,7 +12,7 @@ import { type Effect, EffectDecoder } from '../chain/effect-decoder.js';
 import { LogReader } from '../chain/log-reader.js';
 import { type Block, type NodeClient } from '../chain/node-client.js';
 import { type StakeRule } from '../chain/stake-rules.js';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 import { type BlockEffects, DayReplay, type DatedBlockEffects } from './day-replay.js';
 
 export interface ChainDay {

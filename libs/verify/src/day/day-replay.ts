@@ -12,7 +12,7 @@ import {
   SECONDS_PER_DAY,
 } from '#libs/domain';
 import { type Effect } from '../chain/effect-decoder.js';
-import { UncheckedError } from '../verify.error.js';
+import { UncheckedError } from '../errors/verify.error.js';
 
 export interface BlockEffects {
   readonly number: bigint;

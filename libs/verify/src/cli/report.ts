@@ -1,6 +1,6 @@
 import { dayText } from '#libs/domain';
-import { type Comparison, type Result } from './compare/comparison.js';
-import { type ChainDay } from './day/chain-days.js';
+import { type Comparison, type Result } from '../compare/comparison.js';
+import { type ChainDay } from '../day/chain-days.js';
 
 export interface CheckedDay {
   readonly chain: Omit<ChainDay, 'list'> & { readonly wallets: number; readonly total: bigint };

@@ -4,22 +4,22 @@ import { Database, IndexStore, LeaderLock } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { BalanceAudit } from '#libs/verification';
-import { IndexerMetrics } from '../health/indexer.metrics.js';
-import { INDEX_OPTIONS } from '../index-options.js';
-import { Supervisor } from '../lead/supervisor.js';
-import { IndexPreparation } from '../setup/index-preparation.js';
-import { ContractTotal } from '../vouch/contract-total.js';
-import { RangeRepair } from '../vouch/range-repair.js';
-import { SecondRead } from '../vouch/second-read.js';
-import { SuspectRanges } from '../vouch/suspect-ranges.js';
-import { Vouching } from '../vouch/vouch.js';
-import { WalletBalances } from '../vouch/wallet-balances.js';
-import { Witnesses } from '../vouch/witnesses.js';
-import { BackfillProgress } from './backfill-progress.js';
-import { HeadsReader } from './heads-reader.js';
-import { IndexLoop } from './index-loop.js';
-import { IndexStatus } from './index-status.js';
-import { IndexerService } from './indexer.service.js';
+import { IndexerMetrics } from './health/indexer.metrics.js';
+import { INDEX_OPTIONS } from './settings/index-options.js';
+import { Supervisor } from './lead/supervisor.js';
+import { IndexPreparation } from './setup/index-preparation.js';
+import { ContractTotal } from './vouch/contract-total.js';
+import { RangeRepair } from './vouch/range-repair.js';
+import { SecondRead } from './vouch/second-read.js';
+import { SuspectRanges } from './vouch/suspect-ranges.js';
+import { Vouching } from './vouch/vouch.js';
+import { WalletBalances } from './vouch/wallet-balances.js';
+import { Witnesses } from './vouch/witnesses.js';
+import { BackfillProgress } from './status/backfill-progress.js';
+import { HeadsReader } from './vouch/heads-reader.js';
+import { IndexLoop } from './follow/index-loop.js';
+import { IndexStatus } from './status/index-status.js';
+import { IndexerService } from './lead/indexer.service.js';
 
 const VOUCHING = [
   provide(SuspectRanges),

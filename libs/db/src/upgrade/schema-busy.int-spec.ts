@@ -3,7 +3,7 @@ import { type PoolClient } from 'pg';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, migrate, readSchema } from '../index.js';
 import { migrations } from '../migrations/index.js';
-import { aMigration } from './next-migration.support.js';
+import { aMigration } from '../migrations/next-migration.support.js';
 
 const LAST = 'Last9000000000000';
 const statements = ['ALTER TABLE partners.partner ADD COLUMN last int NOT NULL DEFAULT 0'];

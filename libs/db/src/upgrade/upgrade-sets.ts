@@ -1,8 +1,8 @@
 import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { type MigrationClass, type SchemaMigration } from '../connection/schema-migration.js';
+import { type MigrationClass, type SchemaMigration } from '../migrations/schema-migration.js';
 import { migrations } from '../migrations/index.js';
-import { schemaOf, sqlInSchema } from './stake-set.js';
+import { schemaOf, sqlInSchema } from '../connection/stake-set.js';
 
 /** The migrations of the schema of a stake set, oldest first. */
 function migrationsOfSets(known: readonly MigrationClass[]): SchemaMigration[] {

@@ -15,7 +15,7 @@ import {
   StakeEventsError,
   textOf,
   valuesOf,
-} from '../events/abi-notation.js';
+} from './abi-notation.js';
 import { type Hex } from '../shape/hex.js';
 
 export type FigureKind = 'total' | 'balance';

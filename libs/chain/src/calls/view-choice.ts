@@ -10,7 +10,7 @@ import { isReverted, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { ethCall, hexOf } from './pinned-calls.js';
-import { type StakeView } from './stake-view.js';
+import { type StakeView } from '../stake/stake-view.js';
 
 /** How often all endpoints are asked before a view counts as missing, because it decides how events are verified. */
 const LOOKS = 3;

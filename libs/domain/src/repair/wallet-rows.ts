@@ -1,8 +1,8 @@
 /** The stored rows of a wallet beside the rows that the chain gives: what differs, and on which days an amount does. */
 import { type Address } from '../chain/address.js';
 import { dailyMinima } from '../snapshot/snapshot.js';
-import { type BalanceChange, type BalanceDay, type BlockDeltas } from './balance.js';
-import { foldBlocks } from './fold-blocks.js';
+import { type BalanceChange, type BalanceDay, type BlockDeltas } from '../balance/balance.js';
+import { foldBlocks } from '../balance/fold-blocks.js';
 
 export interface WalletRows {
   /** In block order. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address } from '../chain/address.js';
 import { dailyMinima } from '../snapshot/snapshot.js';
-import { type BalanceDay } from './balance.js';
+import { type BalanceDay } from '../balance/balance.js';
 import { compareRows, correctedDays, isSame, NO_ROWS, rowsOf } from './wallet-rows.js';
 
 const WALLET = `0x${'a'.repeat(40)}` as Address;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
-import { resolveStakeViews } from '../reader/stake-views.js';
+import { resolveStakeViews } from '../calls/stake-views.js';
 import { parseStakeDescription, parseStakeEvents } from './parse-stake-events.js';
 
 const STAKED = {

@@ -8,11 +8,11 @@ import {
 import { RpcPool } from '#libs/chain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { type CheckResult, HealthRegistry } from '#libs/service';
-import { IndexerSettings } from '../indexer.env.js';
-import { Supervisor } from '../lead/supervisor.js';
-import { BACKGROUND_POOL } from '../index-options.js';
-import { BackfillProgress, percentOf } from './backfill-progress.js';
-import { IndexStatus } from './index-status.js';
+import { IndexerSettings } from '../settings/indexer.env.js';
+import { Supervisor } from './supervisor.js';
+import { BACKGROUND_POOL } from '../settings/index-options.js';
+import { BackfillProgress, percentOf } from '../status/backfill-progress.js';
+import { IndexStatus } from '../status/index-status.js';
 
 /** Runs the indexer for the life of the application and reports its state in /health/ready. */
 @Injectable()

@@ -1,7 +1,7 @@
 /** How far the index has synced towards the chain's head, how fast, and the time left: for log, health and metrics. */
 import { type BlockRange } from '#libs/chain';
 import { type Clock, type Logger } from '#libs/platform';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions } from '../settings/index-options.js';
 import { type IndexStatus } from './index-status.js';
 
 const LINE_EVERY_MS = 5_000;

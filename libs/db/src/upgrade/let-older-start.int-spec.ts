@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { createDatabase, migrate, readSchema } from '../index.js';
 import { migrations } from '../migrations/index.js';
 import { letOlderStart } from './migrate.js';
-import { aMigration } from './next-migration.support.js';
+import { aMigration } from '../migrations/next-migration.support.js';
 
 const ADDED = 'Added8000000000000';
 const HARMLESS = 'Tomorrow9000000000000';

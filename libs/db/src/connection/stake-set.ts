@@ -2,7 +2,7 @@
  * Stake sets in the database. Each has a schema of its own, with the same tables as `staking`, the
  * schema of the default set. While a set is indexed again, it has a second one.
  */
-import { type Statement } from '../connection/named.js';
+import { type Statement } from './named.js';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DEFAULT_STAKE_SET, isStakeSetName, PermanentError, STAKE_SET_RULE } from '#libs/domain';
 

@@ -1,7 +1,7 @@
 import { type QueryResultRow } from 'pg';
 import { PermanentError } from '#libs/domain';
-import { migrations } from '../migrations/index.js';
-import { isNotMigrated, isWithoutRight } from './database.error.js';
+import { migrations } from './index.js';
+import { isNotMigrated, isWithoutRight } from '../connection/database.error.js';
 import { type MigrationClass } from './schema-migration.js';
 
 /** The schema in which the migrations are recorded. */

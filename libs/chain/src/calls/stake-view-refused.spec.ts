@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type FigureKind, parseStakeViews } from './stake-view.js';
+import { type FigureKind, parseStakeViews } from '../stake/stake-view.js';
 
 const OTHER = `0x${'b0'.repeat(20)}`;
 const BALANCE = 'function f(address) returns (uint256)';

@@ -5,14 +5,14 @@ import {
   isNothingThere,
   MalformedAnswerError,
 } from '../errors/rpc.errors.js';
-import { type StakeDescription } from '../events/parse-stake-events.js';
+import { type StakeDescription } from '../stake/parse-stake-events.js';
 import { isReverted, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { bytes, type Hex } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, hexOf, PinnedCalls, type Question } from './pinned-calls.js';
-import { type FigureKind, StakeView } from './stake-view.js';
+import { type FigureKind, StakeView } from '../stake/stake-view.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
 interface StakeViewSettings {

@@ -14,12 +14,17 @@ import {
   type ReadRange,
   type Tip,
 } from '#libs/chain';
-import { type BlockRef, isSameBlock, RetryableError } from '#libs/domain';
+import { type BlockHeader, type BlockRef, isSameBlock, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { type SuspectRanges } from '../vouch/suspect-ranges.js';
-import { type Witnesses } from '../vouch/witnesses.js';
+import { type SuspectRanges } from './suspect-ranges.js';
+import { type Witnesses } from './witnesses.js';
 import { type IndexWriter } from '../write/index-writer.js';
-import { type ChainHeads } from './next-step.js';
+
+/** The chain's heads, from one request to one node. */
+export interface ChainHeads {
+  readonly latest: BlockHeader;
+  readonly finalised: BlockRef;
+}
 
 export interface ReadTip extends Tip {
   readonly heads: ChainHeads;

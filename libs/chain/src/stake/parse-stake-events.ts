@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parseStakeViews, type StakeView, type ViewEntry } from '../reader/stake-view.js';
+import { parseStakeViews, type StakeView, type ViewEntry } from './stake-view.js';
 import { isRecord } from '../shape/hex.js';
 import { encodeWord, objectWith, StakeEventsError } from './abi-notation.js';
 import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';

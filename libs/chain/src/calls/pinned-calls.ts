@@ -17,7 +17,7 @@ import {
   valueOf,
 } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { headerCall, parseHeaderOf } from '../shape/header.js';
+import { headerCall, parseHeaderOf } from '../blocks/header.js';
 import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 
 export interface ContractCall {

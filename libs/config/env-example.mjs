@@ -10,7 +10,7 @@ import {
 
 const root = new URL('../../', import.meta.url);
 const applications = [];
-for await (const path of glob('dist/apps/*/src/*.env.js', { cwd: root })) {
+for await (const path of glob('dist/apps/*/src/**/*.env.js', { cwd: root })) {
   applications.push(appSettings(path.split('/')[2], await import(new URL(path, root))));
 }
 const composeFiles = [];

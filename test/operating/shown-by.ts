@@ -194,7 +194,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
   ],
   "the portal's": [
-    'libs/db/src/roles/login-limits.int-spec.ts',
+    'libs/db/src/roles/login-roles.int-spec.ts',
     'libs/db/src/portal/portal-database.int-spec.ts',
   ],
   "the owner's, a superuser, the server": [

@@ -13,7 +13,7 @@ import {
 const root = new URL('../../../', import.meta.url);
 
 async function applications(): Promise<AppSettings[]> {
-  const paths = globSync('apps/*/src/*.env.ts', { cwd: root });
+  const paths = globSync('apps/*/src/**/*.env.ts', { cwd: root });
   const found = paths.map(async (path) => {
     const exported = (await import(new URL(path, root).href)) as Record<string, unknown>;
     return appSettings(path.split('/')[1] ?? '', exported);

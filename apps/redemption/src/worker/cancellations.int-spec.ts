@@ -28,7 +28,7 @@ async function fourAuthorised(): Promise<UuidV7[]> {
   return ids;
 }
 
-// Whoever has the canceller's key gives each player the points back once, and moves no token.
+// A thief of the canceller's key can end vouchers; each player gets the points back once, and no token moves.
 it('a thief’s end every open voucher: its points go back once, and what was claimed stays claimed', async () => {
   const ids = await fourAuthorised();
   const [claimed, ...open] = ids;

@@ -6,10 +6,19 @@ import { connectionOptions, type DatabaseOptions } from '../connection/connectio
 import { databaseError } from '../connection/database.error.js';
 import { Database } from '../connection/database.js';
 import { requireSessionDefaults, sessionSettings } from '../connection/session-settings.js';
+import { StakeSetEntity } from '../connection/stake-set.js';
 import { migrations } from '../migrations/index.js';
 import { MIGRATION_SCHEMA, requireSchema, type SchemaDemand } from '../migrations/schema-check.js';
 import { type MigrationClass } from '../migrations/schema-migration.js';
-import { entities } from './entities.js';
+import { CallbackEntity } from '../partners/callback.entity.js';
+import { CredentialEntity } from '../partners/credential.entity.js';
+import { PartnerEntity } from '../partners/partner.entity.js';
+
+/**
+ * Tables that are read and written as entities: what operators set for partners. SQL for all other tables is in the
+ * file that uses it.
+ */
+export const entities = [CallbackEntity, CredentialEntity, PartnerEntity, StakeSetEntity];
 
 export interface OpenOptions extends DatabaseOptions {
   /** Maximum number of open connections. Default 4. */

@@ -7,6 +7,7 @@
  *
  *   npm run bench -- backfill [--events 200000,1000000] [--runs 3] [--wallets 20000] [--events-per-block 100]
  *     [--profile FOLDER]   writes a CPU profile of the indexer
+ *     [--node-options=OPTIONS]   for the indexer's Node, such as --trace-gc
  *     [--statements yes]   shows the cost of the indexer's statements in the database
  *     [--marks FILE] [--write-docs yes]
  */
@@ -31,6 +32,7 @@ const options = readOptions({
   'events-per-block': '100',
   wallets: '20000',
   profile: '',
+  'node-options': '',
   statements: 'no',
   ...REPORT_OPTIONS,
 });
@@ -113,7 +115,8 @@ function measure(server: BenchServer, generator: Generator, floorFirst: boolean)
 
 async function indexerRun(place: RunPlace): Promise<Run> {
   const profile = options.profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-  const run = await runIndexer({ ...place, nodeOptions: profile }, {}, LIMIT_SECONDS);
+  const nodeOptions = [...options['node-options'].split(' ').filter(Boolean), ...profile];
+  const run = await runIndexer({ ...place, nodeOptions }, {}, LIMIT_SECONDS);
   if (run.outcome === 'synced') return run;
   throw new Error(`the indexer ${run.outcome} at block ${run.head}: ${run.reason}`);
 }

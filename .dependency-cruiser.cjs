@@ -58,13 +58,15 @@ module.exports = {
     {
       name: 'a-lib-is-entered-through-its-index',
       severity: 'error',
-      comment: 'The SDK has three: its own, the rules of answers, and the conformance tester.',
+      comment:
+        'The SDK has three: its own, the rules of answers, and the conformance tester. Each folder of testing has one.',
       from: { path: '^(apps|libs)/([^/]+)/' },
       to: {
         path: '^libs/[^/]+/src/.+',
         pathNot: [
           '^libs/[^/]+/src/index\\.ts$',
           '^libs/partner-sdk/src/(answers|conformance)/index\\.ts$',
+          '^libs/testing/src/[^/]+/index\\.ts$',
           '^$1/$2/',
         ],
       },

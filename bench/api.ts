@@ -17,7 +17,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { createDatabase, SnapshotStore } from '#libs/db';
-import { startRedis, type TestRedis } from '#libs/testing';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { type Address, dayOf } from '#libs/domain';
 import { pathOf, signedContent, verifySignature } from '#libs/signing';
 import { putLoad, type Target } from './api/load.js';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { ConsoleSessionStore, createDatabase } from '#libs/db';
 import { newToken } from '#libs/signing';
-import { seedRedemptions } from '#libs/testing';
+import { seedRedemptions } from '#libs/testing/database';
 import { portIn } from './support/api-program.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, percentile } from './support/figures.js';

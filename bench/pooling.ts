@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { PgBouncer } from '#libs/testing';
+import { PgBouncer } from '#libs/testing/database';
 import { BenchServer } from './support/bench-database.js';
 import { fixed, median } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';

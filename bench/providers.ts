@@ -15,7 +15,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { REPLAY_SHAPES, slicedShape } from '#libs/testing';
+import { REPLAY_SHAPES, slicedShape } from '#libs/testing/replay';
 import { measureFollow } from './providers/follow.js';
 import { Oracle, wrongDays, wrongRows } from './providers/oracle.js';
 import { type ChainName, PROFILES, type Profile, profilesNamed } from './providers/profiles.js';

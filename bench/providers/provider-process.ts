@@ -4,7 +4,7 @@ import {
   type ProviderBehaviour,
   type ProviderStats,
   type ReplayShape,
-} from '#libs/testing';
+} from '#libs/testing/replay';
 import { portIn } from '../support/api-program.js';
 import { Program } from '../support/program.js';
 

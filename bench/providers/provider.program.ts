@@ -3,7 +3,12 @@
  *
  *   node dist/bench/providers/provider.program.js SHAPE-AS-JSON TRACKS-REPEATS
  */
-import { ReplayChain, type ReplayShape, ReplaySource, startReplayProvider } from '#libs/testing';
+import {
+  ReplayChain,
+  type ReplayShape,
+  ReplaySource,
+  startReplayProvider,
+} from '#libs/testing/replay';
 
 const [shape = '{}', tracksRepeats] = process.argv.slice(2);
 const chain = new ReplayChain(JSON.parse(shape) as ReplayShape);

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { testConstants } from '#libs/config';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
-  createTestDatabase,
   ReplayChain,
   type ReplayProvider,
   ReplaySource,
   startReplayProvider,
-  type TestDatabase,
-  testSeeds,
-} from '#libs/testing';
+} from '#libs/testing/replay';
+import { testSeeds } from '#libs/testing/seeds';
 import { type RunPlace } from '../providers/runs.js';
 import { shapeOf } from '../support/generator.js';
 import { Random } from '../support/random.js';

@@ -8,7 +8,12 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { dayOf } from '#libs/domain';
-import { eventBlocksIn, FOLLOWED_POOL, type ReplayChain, replayWalletNumber } from '#libs/testing';
+import {
+  eventBlocksIn,
+  FOLLOWED_POOL,
+  type ReplayChain,
+  replayWalletNumber,
+} from '#libs/testing/replay';
 import { Progress } from '../support/progress.js';
 
 export interface RowCounts {

@@ -10,7 +10,8 @@ import {
 } from '#libs/chain';
 import { type DevTransaction, mineBlock, mineOne } from '#libs/devchain';
 import { type Address, type BlockRef } from '#libs/domain';
-import { FakeClock, startChain, type TestChain } from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { FakeClock } from '#libs/testing/clock';
 import { compileTestContracts } from './compile-test-contracts.js';
 
 export interface DeployedContract {

@@ -11,14 +11,9 @@ import {
 } from '#libs/chain';
 import { type JsonRpcFault } from '#libs/devchain';
 import { type Address, type BlockRef } from '#libs/domain';
-import {
-  aWallet,
-  type Fault,
-  FakeClock,
-  type FaultyNode,
-  NodeError,
-  startFaultyNode,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, NodeError, startFaultyNode } from '#libs/testing/fake-node';
 import { ContractBench, type DeployedContract } from './contract-bench.js';
 
 const STAKERS = Array.from({ length: 40 }, (_, index) => aWallet(0x1000 + index * 31));

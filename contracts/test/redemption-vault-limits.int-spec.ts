@@ -9,7 +9,8 @@ import {
 } from '#libs/chain';
 import { mineOne } from '#libs/devchain';
 import { type Address, ZERO_ADDRESS } from '#libs/domain';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { compileTestContracts } from './compile-test-contracts.js';
 
 const { CANCELLER, PAUSER, RECIPIENT, SIGNER_KEY, STRANGER } = VaultBench;

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keccak256, stringToBytes } from 'viem';
 import { VoucherSigner } from '#libs/chain';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 
 const { OTHER_KEY, PAUSER, SIGNER_KEY, STRANGER } = VaultBench;
 const HOUR = 3_600;

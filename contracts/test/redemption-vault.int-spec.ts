@@ -3,7 +3,8 @@ import { getAddress, keccak256, stringToBytes } from 'viem';
 import { hashTypedData } from 'viem/utils';
 import { claimCalldata, type Voucher, voucherTypedData, VoucherSigner } from '#libs/chain';
 import { ZERO_ADDRESS } from '#libs/domain';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 
 const { CANCELLER, OTHER_KEY, PAUSER, RECIPIENT, SIGNER_KEY, STRANGER } = VaultBench;
 const [NONE, CLAIMED, CANCELLED] = [0, 1, 2];

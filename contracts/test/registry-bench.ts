@@ -19,7 +19,7 @@ import {
   SECONDS_PER_DAY,
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { startChain, type TestChain } from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
 
 const START = 1_760_000_000;
 const ADMIN_DELAY = 86_400;

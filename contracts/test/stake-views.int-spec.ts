@@ -8,7 +8,8 @@ import {
   resolveStakeViews,
 } from '#libs/chain';
 import { type Address, type BlockRef } from '#libs/domain';
-import { aWallet, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { ContractBench, type DeployedContract } from './contract-bench.js';
 
 const [ALICE, BOB, CAROL] = [aWallet(0xa11ce), aWallet(0xb0b), aWallet(0xca401)];

@@ -7,7 +7,7 @@ import { parseAbi } from 'viem';
 import { parseStakeDescription, parseStakeViews, resolveStakeViews } from '#libs/chain';
 import { type DevTransaction } from '#libs/devchain';
 import { type Address } from '#libs/domain';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { ContractBench, type DeployedContract } from './contract-bench.js';
 
 const [ALICE, BOB, CAROL] = [aWallet(0xa11ce), aWallet(0xb0b), aWallet(0xca401)];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Abi, decodeErrorResult, decodeEventLog, encodeFunctionData, type Hex } from 'viem';
 import { stakingAbi } from '#libs/chain';
 import { parseAddress } from '#libs/domain';
-import { stake, startChain, type TestChain, withdraw } from '#libs/testing';
+import { stake, startChain, type TestChain, withdraw } from '#libs/testing/chain';
 
 const START = 1_760_000_000;
 const [alice, bob, carol] = ['a', 'b', 'c'].map((digit) => parseAddress('0x' + digit.repeat(40)));

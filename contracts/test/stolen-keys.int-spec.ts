@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keccak256, stringToBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Address } from '#libs/domain';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 
 const { CANCELLER, PAUSER, SIGNER_KEY, OTHER_KEY } = VaultBench;
 const HOUR = 3_600;

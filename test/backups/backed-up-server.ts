@@ -8,7 +8,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { expect } from '@jest/globals';
 import { ManagedProcess } from '#libs/devprocess';
 import { EmbeddedPostgres, PostgresUser } from '#libs/devpostgres';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { postgresTools } from '../../libs/testing/src/jest/programs.mjs';
 import { processTree, signalAll } from '../cluster/node-processes.js';
 

@@ -7,7 +7,7 @@ import { get } from 'node:https';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 
 /** Filters of the proxy in the order of a request. Swift adds the ones on which these depend. */
 const FILTERS = {

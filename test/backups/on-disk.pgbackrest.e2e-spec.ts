@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, IndexStore, migrate, RedemptionStore } from '#libs/db';
-import { anInitialIndex } from '#libs/testing';
+import { anInitialIndex } from '#libs/testing/database';
 import { aKey, aNewRedemption, someLimits } from '../../libs/db/src/redemption/testing/builders.js';
 import { BackedUpServer } from './backed-up-server.js';
 

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { RedemptionStore } from '#libs/db';
-import { eventually, testEvidence } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { testEvidence } from '#libs/testing/evidence';
 import {
   type Account,
   ADMIN,

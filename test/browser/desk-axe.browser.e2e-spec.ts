@@ -2,7 +2,8 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { ReplayStore, SubscriptionStore } from '#libs/db';
-import { aWebhookId, EVIDENCE_KEY } from '#libs/testing';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
+import { aWebhookId } from '#libs/testing/partner';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support.js';
 import { seedClaims, seedLog } from '../../apps/console/src/testing/operate-rows.support.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support.js';

@@ -2,7 +2,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { type PartnerId, type Redemption } from '#libs/domain';
-import { aWallet, eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
 import { anAccount, VIEWER } from '../../apps/console/src/testing/console-harness.support.js';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support.js';
 import { DeskBench } from '../console/desk.support.js';

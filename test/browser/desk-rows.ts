@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Database, IndexStore } from '#libs/db';
 import { type Address, type BlockDeltas, foldBlocks, mintUuidV7 } from '#libs/domain';
-import { aBlock, anInitialIndex } from '#libs/testing';
+import { aBlock, anInitialIndex } from '#libs/testing/database';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

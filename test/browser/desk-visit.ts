@@ -1,7 +1,7 @@
 /** A separate browser context for one user of the operators' or the partners' pages. */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
+import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing/browser';
 import {
   type Account,
   type ConsoleBench,

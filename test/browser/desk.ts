@@ -4,7 +4,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { type PartnerId } from '#libs/domain';
-import { startBrowser } from '#libs/testing';
+import { startBrowser } from '#libs/testing/browser';
 import {
   type Account,
   ADMIN,

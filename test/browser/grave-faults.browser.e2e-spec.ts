@@ -1,7 +1,7 @@
 /** Tests `graveFaults` itself: it finds the faults of a document in every check. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser } from 'playwright-core';
-import { graveFaults, startBrowser } from '#libs/testing';
+import { graveFaults, startBrowser } from '#libs/testing/browser';
 
 const PATIENCE_MS = 120_000;
 const PAGE = `<html lang="en"><title>A page</title><main><h1>A page</h1>

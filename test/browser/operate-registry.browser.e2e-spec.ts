@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import { type Browser } from 'playwright-core';
 import { IndexStore } from '#libs/db';
 import { dayText } from '#libs/domain';
-import { aWallet, startBrowser } from '#libs/testing';
+import { startBrowser } from '#libs/testing/browser';
+import { aWallet } from '#libs/testing/database';
 import { VIEWER } from '../../apps/console/src/testing/console-harness.support.js';
 import { seedIndex } from '../../apps/console/src/testing/operate-rows.support.js';
 import { DeskBench } from '../console/desk.support.js';

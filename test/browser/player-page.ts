@@ -1,6 +1,7 @@
 /** The players' page, used through its visible texts as a player does. */
 import { type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
+import { PAGE_PATIENCE_MS } from '#libs/testing/browser';
+import { eventually } from '#libs/testing/clock';
 import { PARTNER, type PlayerStage } from './player-stage.js';
 
 export class PlayerPage {

@@ -9,15 +9,10 @@ import { VoucherSigner } from '#libs/chain';
 import { type CallbackSettings, PriceStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { KeyRing } from '#libs/signing';
-import {
-  aWallet,
-  createTestDatabase,
-  FakePartner,
-  registerPartner,
-  startBrowser,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { startBrowser } from '#libs/testing/browser';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { FakePartner, registerPartner } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 import { RedemptionProgram } from '../restarts/redemption-program.js';
 import { ConsoleProgram } from './console-program.js';
 import { Replicas } from './replicas.js';

@@ -3,7 +3,8 @@
  * keyboard, and problems of the wallet, the connection and the service.
  */
 import { describe, expect, it } from '@jest/globals';
-import { eventually, graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
+import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing/browser';
+import { eventually } from '#libs/testing/clock';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';

@@ -5,7 +5,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type Address } from '#libs/domain';
-import { ContractWallets, eventually, VaultBench, walletSignature } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { VaultBench } from '#libs/testing/vault';
+import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import { FAKE_WALLET, fakeWalletScript } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { PARTNER } from './player-stage.js';

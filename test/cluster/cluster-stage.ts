@@ -8,7 +8,10 @@ import {
   PriceStore,
 } from '#libs/db';
 import { KeyRing, type MintedCredential } from '#libs/signing';
-import { aWallet, eventually, FakePartner, registerPartner, VaultBench } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { FakePartner, registerPartner } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 import { parseDecimal } from '#libs/domain';
 import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
 import {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 
 /** The etcd in which Patroni keeps the leader lock: one node, with version 2 of its API. */

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import { createTestDatabase, eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase } from '#libs/testing/database';
 import { startIndexer } from '../../apps/indexer/test/harness.js';
 import { randomOf } from '../../apps/indexer/test/history.js';
 import { indexedTables } from '../../apps/indexer/test/oracle.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database, PartnerStore } from '#libs/db';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 
 const PAUSE_MS = 100;
 const RETRY_MS = 200;

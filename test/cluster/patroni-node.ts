@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { dump, load } from 'js-yaml';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { PostgresUser } from '#libs/devpostgres';
-import { eventually, TcpLink } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { TcpLink } from '#libs/testing/wire';
 import { postgresTools, programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { commandOf, processTree, signalAll } from './node-processes.js';
 

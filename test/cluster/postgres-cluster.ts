@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { type Program } from '#libs/db';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { EtcdServer } from './etcd-server.js';
 import { type ClusterPasswords, PatroniNode } from './patroni-node.js';

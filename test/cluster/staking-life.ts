@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stake, startChain, type TestChain } from '#libs/testing';
+import { stake, startChain, type TestChain } from '#libs/testing/chain';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
 import { WALLET } from '../restarts/served-index.js';
 

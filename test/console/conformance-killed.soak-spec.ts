@@ -7,7 +7,7 @@ import { CallbackStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { freePort } from '#libs/devprocess';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { type ConformanceBody } from '../../apps/console/src/portal/conformance.dto.js';
 import { refusalOf } from '../../apps/console/src/testing/console-harness.support.js';
 import { Visitor } from '../../apps/console/src/testing/visitor.support.js';

@@ -1,6 +1,6 @@
 /** Tests the conformance tester on the partners' pages against the reference partner. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { type ConformanceBody } from '../../apps/console/src/portal/conformance.dto.js';
 import { refusalOf } from '../../apps/console/src/testing/console-harness.support.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support.js';

@@ -9,7 +9,7 @@ import { type Visitor } from '../../apps/console/src/testing/visitor.support.js'
 import { CallbackStore } from '#libs/db';
 import { type PartnerId, type Redemption } from '#libs/domain';
 import { KeyRing, hashApiKey, mintSecretsKey } from '#libs/signing';
-import { EVIDENCE_KEY } from '#libs/testing';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
 
 export interface AuditRow {
   readonly actor: string;

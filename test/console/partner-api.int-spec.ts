@@ -1,7 +1,7 @@
 /** Tests a partner's pages against the real api, the real database and real endpoints. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hmacSha256Hex } from '#libs/signing';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { refusalOf } from '../../apps/console/src/testing/console-harness.support.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import {

@@ -2,7 +2,7 @@
 import { CallbackStore, PartnerStore } from '#libs/db';
 import { parseDecimal, type PartnerId } from '#libs/domain';
 import { hashApiKey, KeyRing, type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import {
   addPartner,
   type Api,

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hmacSha256Hex } from '#libs/signing';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { ADMIN, OPERATOR, VIEWER } from '../../apps/console/src/testing/console-harness.support.js';
 import { allRoutes, type Route } from '../../apps/console/src/testing/routes.support.js';
 import { type RequestsBody } from '../../apps/console/src/portal/requests.controller.js';

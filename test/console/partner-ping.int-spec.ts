@@ -7,7 +7,7 @@ import { type PingBody } from '../../apps/console/src/operate/partners/partner.b
 import { OPERATOR } from '../../apps/console/src/testing/console-harness.support.js';
 import { CallbackStore } from '#libs/db';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { FakePartner } from '#libs/testing';
+import { FakePartner } from '#libs/testing/partner';
 import { bodyOf, DeskBench } from './desk.support.js';
 
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7';

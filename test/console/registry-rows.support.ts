@@ -4,7 +4,7 @@
  */
 import { type Database, PublicationStore, type RegistryPlace } from '#libs/db';
 import { type BlockHash, type NodeHash } from '#libs/domain';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 
 /** The first published day. */
 export const FIRST = 20_310;

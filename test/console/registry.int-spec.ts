@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IndexStore, PublicationStore } from '#libs/db';
 import { dayText } from '#libs/domain';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { runCli } from '../../apps/cli/src/cli.js';
 import { type RegistriesBody } from '../../apps/console/src/operate/registry/registry.controller.js';
 import { refusalOf, VIEWER } from '../../apps/console/src/testing/console-harness.support.js';

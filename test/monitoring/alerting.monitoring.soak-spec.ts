@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { redemptionVaultAbi } from '#libs/chain';
 import { freePort } from '#libs/devprocess';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { alertRules, dashboard, dashboardExpressions, recordingRules } from '../compose/metrics.js';
 import { codeBlocks, read } from '../partner-docs/markdown.js';

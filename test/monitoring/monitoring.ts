@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { programPath } from '../../libs/testing/src/jest/programs.mjs';
 import { type ComposeFile, yamlOf } from '../compose/compose-file.js';
 import { alertmanagerConfig, prometheusConfig } from './loopback-config.js';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 
 export interface SentAlert {
   readonly status: 'firing' | 'resolved';

@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compileCache, createTestDatabase, eventually, type TestDatabase } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { compileCache } from '#libs/testing/programs';
 import { read } from '../partner-docs/markdown.js';
 import { shellBlocks } from './machine/shell-blocks.js';
 

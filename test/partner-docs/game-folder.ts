@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 import { codeBlocks, read } from './markdown.js';
 
 const SDK = 'libs/partner-sdk';

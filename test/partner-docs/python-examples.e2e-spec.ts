@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { type Address, addressBytes, buildDayTree, DayListBuilder } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { mintWebhookSecret } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 
 const folder = mkdtempSync(join(tmpdir(), 'python-examples-'));
 afterAll(() => {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { type MintedCredential } from '#libs/signing';
 import {
   addPartner,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { PartnerStore, prepareLogins, SignInLinkStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { newToken } from '#libs/signing';
-import { createTestDatabase, PgBouncer, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, PgBouncer, type TestDatabase } from '#libs/testing/database';
 import { Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import { ServiceProgram } from '../restarts/service-program.js';
 

@@ -17,12 +17,12 @@ import {
   aBlock,
   aFold,
   anInitialIndex,
-  aPartnerId,
   aWallet,
   createTestDatabase,
   PgBouncer,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import {
   aKey,
   aNewRedemption,

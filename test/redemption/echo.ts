@@ -1,4 +1,4 @@
-import { type PartnerAnswer, type PartnerCall } from '#libs/testing';
+import { type PartnerAnswer, type PartnerCall } from '#libs/testing/partner';
 
 /** The partner's behaviour: correct answers, or a kind of fault. */
 export type Mode = 'honest' | 'unsigned' | 'refusing' | 'broken';

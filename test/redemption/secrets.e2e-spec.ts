@@ -17,14 +17,10 @@ import { testConstants } from '#libs/config';
 import { VoucherSigner } from '#libs/chain';
 import { PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
-import {
-  aWallet,
-  compileCache,
-  createTestDatabase,
-  FakePartner,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { FakePartner } from '#libs/testing/partner';
+import { compileCache } from '#libs/testing/programs';
+import { VaultBench } from '#libs/testing/vault';
 import { Echo, type Mode } from './echo.js';
 
 const SIGNER_KEY = VaultBench.SIGNER_KEY;

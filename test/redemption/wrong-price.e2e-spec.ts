@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { parseDecimal } from '#libs/domain';
 import { freePort } from '#libs/devprocess';
 import { SnapshotStore } from '#libs/db';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 import {
   addPartner,
   aPlayer,

@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { testConstants } from '#libs/config';
 import { IndexStore } from '#libs/db';
-import { aWallet, eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
 import { type IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
 import { ApiProgram } from '../restarts/api-program.js';
 import { addBusyPartner, SECRETS_KEY } from '../restarts/served-index.js';

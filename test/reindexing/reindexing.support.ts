@@ -6,14 +6,9 @@ import { expect } from '@jest/globals';
 import { testConstants } from '#libs/config';
 import { type Database } from '#libs/db';
 import { stake, type StakeBlock } from '#libs/devchain';
-import {
-  aWallet,
-  createTestDatabase,
-  eventually,
-  startChain,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { eventually } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
 import { expectedTables, indexedTables } from '../../apps/indexer/test/oracle.js';
 import { type Ended, program, type RunningProgram } from '../upgrade/next-version.js';

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type SealedDay } from '#libs/db';
 import { dayText, type PartnerId } from '#libs/domain';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { addPartner, type Api, startApi } from '../../apps/api/src/testing/api-harness.support.js';
 import { AuditBench } from '../../apps/indexer/test/audit-bench.js';
 import { DAY, MIDNIGHT } from '../../apps/indexer/test/seal-suite.js';

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
-import { compileCache, eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { compileCache } from '#libs/testing/programs';
 
 let program: ChildProcess | undefined;
 afterEach(() => {

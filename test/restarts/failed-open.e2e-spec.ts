@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
-import { compileCache, createTestDatabase, eventually, TcpLink } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase } from '#libs/testing/database';
+import { compileCache } from '#libs/testing/programs';
+import { TcpLink } from '#libs/testing/wire';
 
 const ATTEMPTS = 5;
 

@@ -1,5 +1,6 @@
 import { freePort } from '#libs/devprocess';
-import { EVIDENCE_KEY, VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
+import { VaultBench } from '#libs/testing/vault';
 import { ServiceProgram } from './service-program.js';
 
 export interface RedemptionProgramOptions {

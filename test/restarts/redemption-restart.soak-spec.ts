@@ -4,14 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import {
-  aWallet,
-  createTestDatabase,
-  FakeClock,
-  FakePartner,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { FakePartner } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 import {
   addPartner,
   addPrice,

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type MintedCredential } from '#libs/signing';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { ApiProgram } from './api-program.js';
 import { LoadBalancer } from './load-balancer.js';
 import { SECRETS_KEY, serveIndex } from './served-index.js';

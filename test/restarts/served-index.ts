@@ -1,7 +1,7 @@
 import { createDatabase, type Database, IndexStore, PartnerStore } from '#libs/db';
 import { dayOf } from '#libs/domain';
 import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
-import { aBlock, aFold, anInitialIndex, aWallet } from '#libs/testing';
+import { aBlock, aFold, anInitialIndex, aWallet } from '#libs/testing/database';
 
 export const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 export const WALLET = aWallet(1);

@@ -16,7 +16,7 @@ import {
 } from '#libs/db';
 import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { HighWaterMark } from '../../apps/redemption/src/ledger/high-water-mark.js';
 import { LedgerWatch } from '../../apps/redemption/src/ledger/ledger-watch.js';
 import { Alerts } from '../../apps/redemption/src/observe/alerts.js';

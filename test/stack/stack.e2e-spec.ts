@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { createDatabase } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { DatabaseUrl } from '#libs/platform';

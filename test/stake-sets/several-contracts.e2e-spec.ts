@@ -3,15 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, PriceStore } from '#libs/db';
 import { deployStaking, stake } from '#libs/devchain';
 import { LowmarkApiError, StakingClient } from '#libs/partner-sdk';
-import {
-  aWallet,
-  createTestDatabase,
-  eventually,
-  StakingPlayer,
-  startChain,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
+import { StakingPlayer, startChain, type TestChain } from '#libs/testing/chain';
+import { eventually } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
 import { ApiProgram } from '../restarts/api-program.js';
 import { SECRETS_KEY } from '../restarts/served-index.js';

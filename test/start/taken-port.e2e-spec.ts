@@ -4,13 +4,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import {
-  compileCache,
-  createTestDatabase,
-  EVIDENCE_KEY,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
+import { compileCache } from '#libs/testing/programs';
+import { VaultBench } from '#libs/testing/vault';
 
 const HOST = '127.0.0.1';
 

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
 import { type MintedCredential } from '#libs/signing';
-import { createTestDatabase, startRedis, type TestDatabase, type TestRedis } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { SECRETS_KEY, serveIndex, WALLET } from '../restarts/served-index.js';
 import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';

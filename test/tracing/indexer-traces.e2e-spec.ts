@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testConstants } from '#libs/config';
 import { freePort } from '#libs/devprocess';
-import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
 import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';

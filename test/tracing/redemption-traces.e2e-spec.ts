@@ -10,14 +10,9 @@ import { PriceStore, SessionStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { type Address, parseDecimal } from '#libs/domain';
 import { EvidenceKeys, KeyRing, newToken } from '#libs/signing';
-import {
-  aWallet,
-  createTestDatabase,
-  FakePartner,
-  registerPartner,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { FakePartner, registerPartner } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 import { Echo } from '../redemption/echo.js';
 import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 
 const GENEROUS_MS = 60_000;
 

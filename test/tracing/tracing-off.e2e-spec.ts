@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
 import { type MintedCredential } from '#libs/signing';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { SECRETS_KEY, serveIndex, WALLET } from '../restarts/served-index.js';
 import { OtlpCollector } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';

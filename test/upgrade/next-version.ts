@@ -4,7 +4,7 @@ import { cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 
 export interface NextMigration {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** Tests older programs with separate database users in production on the schema of a newer version. Needs a build. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { ApiProgram } from '../restarts/api-program.js';
 import { SECRETS_KEY, serveIndex } from '../restarts/served-index.js';
 import { NextVersion, program } from './next-version.js';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, PROGRAMS, readSchema } from '#libs/db';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { program } from './next-version.js';
 
 const NEW = ['Schema1770000000000', 'Staking1770000000001'];

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type MintedCredential } from '#libs/signing';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { ApiProgram } from '../restarts/api-program.js';
 import { LoadBalancer } from '../restarts/load-balancer.js';
 import { SECRETS_KEY, serveIndex } from '../restarts/served-index.js';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { InstalledVerify } from './installed-verify.js';
 import { LimitedNode } from './limited-node.js';
 import { ends, reportOf, VerifySuite } from './verify-suite.js';

@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditRunStore, IndexStore, type IndexState } from '#libs/db';
 import { type Address, type BlockHash, type BlockRef, dayOf } from '#libs/domain';
+import { stake, startChain, type TestChain, withdraw } from '#libs/testing/chain';
 import {
   aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
-  stake,
-  startChain,
-  type TestChain,
   type TestDatabase,
-  withdraw,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { stakesWith } from './testing/stakes-of.support.js';
 import { runCli } from './cli.js';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PartnerStore } from '#libs/db';
 import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { runCli } from './cli.js';
 
 let test: TestDatabase;

@@ -1,4 +1,4 @@
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleSessionStore, InvitationStore, SignInLinkStore } from '#libs/db';

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOfKey, VoucherSigner } from '#libs/chain';
 import { ZERO_ADDRESS } from '#libs/domain';
-import { aWallet, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { type Ran } from './testing/cli-bench.support.js';
 import { stakesOf, stakesWith } from './testing/stakes-of.support.js';
 import { DoctorBench, URL_KEY } from './testing/doctor-bench.support.js';

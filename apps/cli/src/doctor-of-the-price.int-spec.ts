@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type PartnerId } from '#libs/domain';
 import { CallbackStore, IndexStore, PartnerStore, type Price, PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { DoctorBench } from './testing/doctor-bench.support.js';
 import { FEED, putFeed } from './testing/price-feed.support.js';
 

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
 import { PublicationStore } from '#libs/db';
 import { type NodeHash } from '#libs/domain';
-import { aWallet, TestRegistry, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { TestRegistry } from '#libs/testing/registry';
+import { VaultBench } from '#libs/testing/vault';
 import { DoctorBench } from './testing/doctor-bench.support.js';
 
 const KEY = '44'.repeat(32);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
-import { aWallet, createTestDatabase } from '#libs/testing';
+import { aWallet, createTestDatabase } from '#libs/testing/database';
 import { DoctorBench } from './testing/doctor-bench.support.js';
 
 const ACCEPT = 'UPDATE lowmark.migration SET older_may_start = true';

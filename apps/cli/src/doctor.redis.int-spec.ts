@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { REDIS_COMMANDS, RedisLink } from '#libs/cache';
 import { freePort } from '#libs/devprocess';
 import { systemClock } from '#libs/platform';
-import { eventually, startRedis, type TestRedis } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { runCli } from './cli.js';
 import { type Finding } from '#libs/doctor';
 import {

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex, verifySignature } from '#libs/signing';
-import { FakePartner, type PartnerBehaviour, type PartnerCall } from '#libs/testing';
+import { FakePartner, type PartnerBehaviour, type PartnerCall } from '#libs/testing/partner';
 import { type PingReport } from '#libs/operations';
 import { CALLBACK_KEY, CALLBACK_SECRET, CliBench } from './testing/cli-bench.support.js';
 

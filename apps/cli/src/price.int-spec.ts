@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, PriceStore } from '#libs/db';
-import { anInitialIndex } from '#libs/testing';
+import { anInitialIndex } from '#libs/testing/database';
 import { CliBench } from './testing/cli-bench.support.js';
 
 let bench: CliBench;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
 import { type PartnerId, type UuidV7, ZERO_ADDRESS } from '#libs/domain';
-import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
+import { EVIDENCE_KEY, testEvidence } from '#libs/testing/evidence';
 import { tokensText } from '#libs/operations';
 import { CliBench } from './testing/cli-bench.support.js';
 import { aStored } from './testing/redemption-rows.support.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { testConstants } from '#libs/config';
-import { FakeClock, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { VaultBench } from '#libs/testing/vault';
 import { vaultIdOf, type Voucher } from '#libs/chain';
 import { systemClock } from '#libs/platform';
 import {

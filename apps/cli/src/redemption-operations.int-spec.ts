@@ -23,7 +23,7 @@ import {
   RetryRedemption,
 } from '#libs/operations';
 import { systemClock } from '#libs/platform';
-import { testEvidence } from '#libs/testing';
+import { testEvidence } from '#libs/testing/evidence';
 import { CliBench } from './testing/cli-bench.support.js';
 import { aStored, type Case, CASES, POLICY, stateOf } from './testing/redemption-rows.support.js';
 

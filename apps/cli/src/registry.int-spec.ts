@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicationStore, PublicationViews } from '#libs/db';
 import { dayText, type NodeHash } from '#libs/domain';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { CliBench } from './testing/cli-bench.support.js';
 
 const FIRST = 20_310;

@@ -10,7 +10,7 @@ import {
   RedemptionStore,
 } from '#libs/db';
 import { type Address, type BlockHash, type PartnerId } from '#libs/domain';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 import { type AuditRow, CliBench } from './testing/cli-bench.support.js';
 import { aStored } from './testing/redemption-rows.support.js';
 

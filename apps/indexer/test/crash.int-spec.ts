@@ -3,13 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import {
-  compileCache,
-  createTestDatabase,
-  startChain,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { compileCache } from '#libs/testing/programs';
 import { type IndexerUnderTest, startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerProgram } from './indexer-program.js';

@@ -3,7 +3,8 @@
  * verification.int-spec.ts; the faults of a single answer are in libs/chain.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { aWallet, type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
 import { begunHistory, type HistoryMaker } from './history.js';
 import { IndexerSuite, START } from './suite.js';

@@ -6,14 +6,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
 import { ZERO_ADDRESS } from '#libs/domain';
-import {
-  aWallet,
-  createTestDatabase,
-  type Fault,
-  QUIRKS,
-  type StakeEvent,
-  type TestDatabase,
-} from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { type Fault, QUIRKS, type StakeEvent } from '#libs/testing/fake-node';
 import { FieldWorld, type WorldOptions } from './field.js';
 import { type IndexerUnderTest } from './harness.js';
 

@@ -2,8 +2,8 @@
 import { expect } from '@jest/globals';
 import { type Database } from '#libs/db';
 import { type Address, ZERO_ADDRESS } from '#libs/domain';
+import { aWallet, type TestDatabase } from '#libs/testing/database';
 import {
-  aWallet,
   branchOf,
   CHAIN_ID,
   type Fault,
@@ -16,10 +16,9 @@ import {
   STAKING,
   type StakeEvent,
   startFaultyNode,
-  type TestDatabase,
   TOKEN,
   walletsOf,
-} from '#libs/testing';
+} from '#libs/testing/fake-node';
 import { type IndexedChain, type IndexerUnderTest, startIndexer } from './harness.js';
 
 const START = 1_760_000_000;

@@ -1,6 +1,6 @@
 /** The cost of following a quiet chain: one request for each new block and endpoint, and no request twice. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { type FaultyNode, startFaultyNode } from '#libs/testing';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 

@@ -1,5 +1,6 @@
 import { type Address } from '#libs/domain';
-import { aWallet, stake, type StakeBlock, type StakeMove, withdraw } from '#libs/testing';
+import { stake, type StakeBlock, type StakeMove, withdraw } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
 
 const DAY = 86_400;
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, LeaderLock } from '#libs/db';
-import { anInitialIndex, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { anInitialIndex } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { lie } from './lies.js';

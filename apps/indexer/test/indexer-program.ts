@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testConstants } from '#libs/config';
 import { freePort } from '#libs/devprocess';
-import { compileCache, type TestChain, type TestDatabase } from '#libs/testing';
+import { type TestChain } from '#libs/testing/chain';
+import { type TestDatabase } from '#libs/testing/database';
+import { compileCache } from '#libs/testing/programs';
 
 const GENEROUS_MS = 60_000;
 

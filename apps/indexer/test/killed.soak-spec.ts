@@ -1,13 +1,9 @@
 /** An indexer killed at any moment leaves a consistent index, from which it continues as if it had not been killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  createTestDatabase,
-  type Fault,
-  type FaultyNode,
-  startFaultyNode,
-  testSeeds,
-} from '#libs/testing';
+import { createTestDatabase } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { testSeeds } from '#libs/testing/seeds';
 import { startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerProgram } from './indexer-program.js';

@@ -1,7 +1,7 @@
 /** Turns that hang, long rollbacks, and failures of several kinds under one lead. */
 import { expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import { startFaultyNode } from '#libs/testing';
+import { startFaultyNode } from '#libs/testing/fake-node';
 import { begunHistory } from './history.js';
 import { type IndexerUnderTest } from './harness.js';
 import { IndexerSuite, START } from './suite.js';

@@ -5,7 +5,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationSetting } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { aWallet, type Fault, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
 import { begunHistory, type HistoryMaker } from './history.js';
 import {

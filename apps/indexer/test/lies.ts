@@ -1,6 +1,6 @@
 /** False but consistent answers that one node can give, for the fault `lie` of a faulty node. */
 import { type Address } from '#libs/domain';
-import { type Fault, type NodeCall } from '#libs/testing';
+import { type Fault, type NodeCall } from '#libs/testing/fake-node';
 
 type Json = Record<string, unknown>;
 type Lie = Extract<Fault, { readonly kind: 'lie' }>;

@@ -2,7 +2,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseStakeViews } from '#libs/chain';
 import { IndexStore } from '#libs/db';
-import { aWallet, stake, startFaultyNode } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { startFaultyNode } from '#libs/testing/fake-node';
 import { AuditBench, NOON_MS } from './audit-bench.js';
 import { type IndexerUnderTest } from './harness.js';
 import { IndexerSuite, START } from './suite.js';

@@ -1,6 +1,7 @@
 /** Reorganisations of each depth, in turn on one chain, by the real node and PostgreSQL. */
 import { describe, expect, it } from '@jest/globals';
-import { aWallet, stake } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 

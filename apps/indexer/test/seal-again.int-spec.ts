@@ -1,7 +1,8 @@
 /** Recomputed sealed days: equal to the sealed ones, or a new revision. Needs a build. */
 import { describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
-import { aWallet, stake } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
 import { DAY, MIDNIGHT, SealSuite } from './seal-suite.js';
 import { START } from './suite.js';
 

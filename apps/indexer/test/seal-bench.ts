@@ -2,7 +2,7 @@ import { ChainReader, RpcPool } from '#libs/chain';
 import { type Database, IndexStore, SealedDayStore, SealedListStore, SealWriter } from '#libs/db';
 import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { type IndexStatus } from '../src/status/index-status.js';
 import { type IndexOptions } from '../src/settings/index-options.js';
 import { type IndexerSettings } from '../src/settings/indexer.env.js';

@@ -1,6 +1,7 @@
 /** The closing block of a sealed day if providers date blocks differently. Needs a build. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually, type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { type IndexStatus } from '../src/status/index-status.js';
 import { type SealBench } from './seal-bench.js';
 import { SealSuite } from './seal-suite.js';

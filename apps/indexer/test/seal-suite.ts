@@ -1,6 +1,8 @@
 import { expect } from '@jest/globals';
 import { type Database, type SealedDay } from '#libs/db';
-import { aWallet, eventually, stake, withdraw } from '#libs/testing';
+import { stake, withdraw } from '#libs/testing/chain';
+import { eventually } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
 import { type IndexerUnderTest } from './harness.js';
 import { SealBench, type SealBenchOptions } from './seal-bench.js';
 import { expectedDays } from './seal-oracle.js';

@@ -1,7 +1,7 @@
 /** Days whose balances do not add up to the stored total are not sealed. Needs a build. */
 import { describe, expect, it } from '@jest/globals';
 import { clearFindings, readFindings } from '#libs/db';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { DAY, MIDNIGHT, SealSuite } from './seal-suite.js';
 
 const suite = new SealSuite();

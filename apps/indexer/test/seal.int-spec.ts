@@ -1,7 +1,9 @@
 /** Sealing of days beside a running indexer: a real chain, a real index, a real thread. Needs a build. */
 import { describe, expect, it } from '@jest/globals';
 import { IndexStore, type SealedDay } from '#libs/db';
-import { aWallet, stake, testSeeds } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { testSeeds } from '#libs/testing/seeds';
 import { HistoryMaker, randomOf } from './history.js';
 import { DAY, FINAL_DEPTH, FINALITY, MIDNIGHT, SealSuite } from './seal-suite.js';
 import { START } from './suite.js';

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
-import { testSeeds } from '#libs/testing';
+import { testSeeds } from '#libs/testing/seeds';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerProgram } from './indexer-program.js';
 import { IndexerSuite, START } from './suite.js';

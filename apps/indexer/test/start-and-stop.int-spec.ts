@@ -3,7 +3,7 @@
  * stops at once when asked.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type FaultyNode, startFaultyNode } from '#libs/testing';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 

@@ -1,11 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
-import {
-  createTestDatabase,
-  StakingPlayer,
-  startChain,
-  type TestChain,
-  type TestDatabase,
-} from '#libs/testing';
+import { StakingPlayer, startChain, type TestChain } from '#libs/testing/chain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type IndexerUnderTest, type IndexerUnderTestOptions, startIndexer } from './harness.js';
 import { expectedTables, type IndexTables, indexedTables } from './oracle.js';
 

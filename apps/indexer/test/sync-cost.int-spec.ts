@@ -1,7 +1,9 @@
 /** Compares the cost model of libs/chain with the requests that an indexer really makes, in each mode. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { syncCalls, type SyncMethod, type VerificationMode } from '#libs/chain';
-import { aWallet, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { IndexerSuite, START } from './suite.js';
 
 /** Number of blocks with events, each for another wallet. */

@@ -4,14 +4,14 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationMode } from '#libs/chain';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
 import {
-  aWallet,
   type Fault,
   type FaultyNode,
   type NodeCall,
-  stake,
   startFaultyNode,
-} from '#libs/testing';
+} from '#libs/testing/fake-node';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
 import { begunHistory, type HistoryMaker } from './history.js';
 import { IndexerSuite, START } from './suite.js';

@@ -5,7 +5,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, SnapshotStore } from '#libs/db';
 import { type Address } from '#libs/domain';
-import { aWallet, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { AuditBench } from './audit-bench.js';
 import { type IndexerUnderTest } from './harness.js';
 import { largerAmount, moreStaked } from './lies.js';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '#libs/config';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 import { PartnerSettings } from './partner.env.js';
 import { migrateGame } from './store/migrations.js';
 import { seedPlayers } from './store/players.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { EVIDENCE_KEY, VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
+import { VaultBench } from '#libs/testing/vault';
 import { SECRETS_KEY, startService } from './testing/redemption-harness.support.js';
 
 const REGISTRY = {

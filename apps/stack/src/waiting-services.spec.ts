@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { Screen, WaitingServices } from './context.js';
 
 const SILENT = 'it does not answer yet';

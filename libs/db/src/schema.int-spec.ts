@@ -1,7 +1,7 @@
 /** Compares the entities with the database. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DataSource, type EntityMetadata } from 'typeorm';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database } from './connection/database.js';
 import { entities } from './open/create-database.js';
 

@@ -1,7 +1,8 @@
 /** The circuit breaker and the limit of concurrent calls of each partner, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aPartnerId, FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aPartnerId } from '#libs/testing/partner';
 import { type PartnerClient } from './partner-client.js';
 import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.support.js';
 import {

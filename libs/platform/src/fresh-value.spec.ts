@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { FreshValue } from './sharing.js';
 
 function setUp() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { SdkDiagLogger } from './sdk-diag-logger.js';
 
 function notesInto(lines: string[]): { notes: SdkDiagLogger; clock: FakeClock } {

@@ -10,7 +10,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import {
   agrees,
   AuditImpossibleError,

@@ -3,16 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChainReader, loadStakeEvents, LogSource, RpcPool } from '#libs/chain';
 import { dayOf } from '#libs/domain';
 import { systemClock } from '#libs/platform';
-import {
-  aWallet,
-  type Fault,
-  type FaultyNode,
-  stake,
-  startChain,
-  startFaultyNode,
-  type TestChain,
-  withdraw,
-} from '#libs/testing';
+import { stake, startChain, type TestChain, withdraw } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { readChainHistory, requireContractAgrees } from './index.js';
 
 const START = 1_760_000_000;

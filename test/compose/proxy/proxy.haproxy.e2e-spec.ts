@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent, request as undici } from 'undici';
 import { freePort } from '#libs/devprocess';
-import { createTestDatabase } from '#libs/testing';
+import { createTestDatabase } from '#libs/testing/database';
 import { ApiProgram } from '../../restarts/api-program.js';
 import { SECRETS_KEY, serveIndex } from '../../restarts/served-index.js';
 import { SnapshotLoad } from '../../restarts/snapshot-load.js';

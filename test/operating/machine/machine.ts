@@ -17,7 +17,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 import { runCli } from '../../../apps/cli/src/cli.js';
 import { type Environment, type Services } from './services.js';
 

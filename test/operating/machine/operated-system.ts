@@ -13,7 +13,11 @@ import {
   ReconciliationStore,
 } from '#libs/db';
 import { type BlockHash, mintUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
-import { aPartnerId, aWallet, FakePartner, stake, startRedis, VaultBench } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aWallet } from '#libs/testing/database';
+import { aPartnerId, FakePartner } from '#libs/testing/partner';
+import { startRedis } from '#libs/testing/redis';
+import { VaultBench } from '#libs/testing/vault';
 import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support.js';
 import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support.js';
 import { LocalPostgres } from './local-postgres.js';

@@ -1,7 +1,7 @@
 /** Worlds of the core on the stores of production: the same traces as on those in memory. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { runOnce, seedsFrom } from '../kernel/index.js';
 import { coreSimulationOn } from './core.simulation.js';
 import { PostgresDatabase } from './postgres/postgres-database.js';

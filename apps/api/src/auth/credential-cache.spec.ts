@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type PartnerId, type CredentialId } from '#libs/domain';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
 
 const CALLER: Caller = {

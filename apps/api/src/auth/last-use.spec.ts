@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type CredentialId } from '#libs/domain';
 import { type PartnerStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { LastUse } from './admission.js';
 
 const [A, B] = ['a' as CredentialId, 'b' as CredentialId];

@@ -1,7 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { addressBytes, buildDayTree, DayListBuilder, DEFAULT_STAKE_SET } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { aPartnerId, aWallet, eventually, FakeClock } from '#libs/testing';
+import { eventually, FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { DayTrees } from './day-trees.js';
 
 const WALLET = aWallet(1);

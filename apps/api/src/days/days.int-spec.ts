@@ -11,7 +11,7 @@ import {
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
-import { aBlock, aWallet } from '#libs/testing';
+import { aBlock, aWallet } from '#libs/testing/database';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support.js';
 import { FIRST, LAST, sealDays, treeOf } from '../testing/sealed-days.support.js';
 import { expectError, expectSigned } from '../testing/wire.support.js';

@@ -18,7 +18,8 @@ import {
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
-import { aBlock, anInitialIndex, aWallet, eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aBlock, anInitialIndex, aWallet } from '#libs/testing/database';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support.js';
 import { expectError } from '../testing/wire.support.js';
 

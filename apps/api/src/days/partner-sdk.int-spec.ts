@@ -10,7 +10,7 @@ import {
 import { dayText, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support.js';
 import { ProxyBetween } from '../testing/proxy-between.support.js';
 import { FIRST, LAST, sealDays, treeOf } from '../testing/sealed-days.support.js';

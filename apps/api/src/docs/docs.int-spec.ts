@@ -4,7 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import request, { type Response } from 'supertest';
 import { canonicalJson } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet, nullFields, wrongBodies, wrongQueries } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { nullFields, wrongBodies, wrongQueries } from '#libs/testing/wire';
 import {
   addPartner,
   addPrice,

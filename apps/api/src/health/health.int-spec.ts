@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { IndexStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
-import { aWallet, eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
 import {
   addPartner,
   ANON_SECRET,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { type Address } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import {
   addPartner,
   ANON_SECRET,

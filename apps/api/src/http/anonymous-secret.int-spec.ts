@@ -7,7 +7,7 @@ import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { SignatureError, StakingClient } from '#libs/partner-sdk';
 import { hmacSha256Hex, type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import {
   addPartner,
   ANON_SECRET,

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { answerTo, exchange, expectError, expectSigned } from '../testing/wire.support.js';
 import { Admissions, anonymousSecret, type LastUse } from '../auth/admission.js';
 import { type CredentialCache } from '../auth/credential-cache.js';

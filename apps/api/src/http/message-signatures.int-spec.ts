@@ -2,7 +2,7 @@ import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { httpbis } from 'http-message-signatures';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import {
   addPartner,
   ANON_SECRET,

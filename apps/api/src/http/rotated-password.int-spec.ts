@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
-import { aWallet, createTestDatabase, eventually, type TestDatabase } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support.js';
 import { expectError, expectSigned } from '../testing/wire.support.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type MintedCredential } from '#libs/signing';
-import { HTTP_PIECES } from '#libs/testing';
+import { HTTP_PIECES } from '#libs/testing/wire';
 import { addPartner, ANON_SECRET, type Api, startApi } from '../testing/api-harness.support.js';
 import {
   answerTo,

@@ -3,13 +3,9 @@ import { Agent, request as send } from 'node:http';
 import { type PartnerId } from '#libs/domain';
 import { type AnsweredRequest, PortalDatabase, readRequests } from '#libs/db';
 import { hmacSha256Hex } from '#libs/signing';
-import {
-  aPartnerId,
-  aWallet,
-  createTestDatabase,
-  eventually,
-  type TestDatabase,
-} from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support.js';
 import { exchange } from '../testing/wire.support.js';
 import { RequestLog } from './request-log.js';

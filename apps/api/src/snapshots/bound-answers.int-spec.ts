@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SignatureError, type StakingClient, UnexpectedAnswerError } from '#libs/partner-sdk';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet, FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
 import {
   addPartner,
   type Api,

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { type Address } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet, testSeeds } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { testSeeds } from '#libs/testing/seeds';
 import {
   addPartner,
   type Api,

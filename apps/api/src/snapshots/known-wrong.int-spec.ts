@@ -1,7 +1,7 @@
 /** What a check has found to be wrong is not answered, from the commit of the finding to that of the repair. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { clearFindings, type Database, recordFinding, SealedDayStore } from '#libs/db';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support.js';
 
 const [WRONG, RIGHT] = [aWallet(1), aWallet(2)];

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { IndexStore } from '#libs/db';
-import { aBlock, aWallet, startRedis, type TestRedis } from '#libs/testing';
+import { aBlock, aWallet } from '#libs/testing/database';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support.js';
 
 /**

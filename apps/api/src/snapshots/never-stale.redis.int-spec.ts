@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startRedis, type TestRedis } from '#libs/testing';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { addPartner, type Api, NOON_MS, startApi } from '../testing/api-harness.support.js';
 import { ask, ChangingIndex } from './never-stale.support.js';
 

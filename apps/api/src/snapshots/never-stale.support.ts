@@ -5,7 +5,7 @@
 import { expect } from '@jest/globals';
 import { IndexStore, type IndexBatch, PriceStore } from '#libs/db';
 import { type BlockRef, dayOf } from '#libs/domain';
-import { aBlock, aFold, anInitialIndex, aWallet, type TestDatabase } from '#libs/testing';
+import { aBlock, aFold, anInitialIndex, aWallet, type TestDatabase } from '#libs/testing/database';
 import { type Api, NOON_MS } from '../testing/api-harness.support.js';
 
 export const ALICE = aWallet(1);

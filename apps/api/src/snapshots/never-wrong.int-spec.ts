@@ -3,7 +3,7 @@ import request, { type Response } from 'supertest';
 import { IndexStore } from '#libs/db';
 import { foldBlocks } from '#libs/domain';
 import { hashApiKey, type MintedCredential } from '#libs/signing';
-import { aBlock, aWallet } from '#libs/testing';
+import { aBlock, aWallet } from '#libs/testing/database';
 import {
   addPartner,
   ANON_SECRET,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { addPartner, type Api } from '../testing/api-harness.support.js';
 import { get, metric, Replicas } from '../testing/replicas.support.js';
 

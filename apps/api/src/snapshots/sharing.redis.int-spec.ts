@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { mintCredential } from '#libs/signing';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { addPartner, type Api } from '../testing/api-harness.support.js';
 import { get, metric, Replicas } from '../testing/replicas.support.js';
 

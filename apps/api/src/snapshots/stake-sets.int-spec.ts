@@ -3,7 +3,7 @@ import request from 'supertest';
 import { migrate } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   addPartner,
   type Api,

@@ -10,13 +10,13 @@ import { IndexStore, PartnerStore, PriceStore } from '#libs/db';
 import { type Address, type BlockDeltas, DEFAULT_STAKE_SET, foldBlocks } from '#libs/domain';
 import { createLogger } from '#libs/service';
 import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
+import { FakeClock } from '#libs/testing/clock';
 import {
   aBlock,
   anInitialIndex,
   createTestDatabase,
-  FakeClock,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { ApiSettings } from '../api.env.js';
 import { anonymousSecret } from '../auth/admission.js';
 import { createApi } from '../create-api.js';

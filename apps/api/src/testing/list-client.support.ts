@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { dayText } from '#libs/domain';
-import { exchange, type RawAnswer } from '#libs/testing';
+import { exchange, type RawAnswer } from '#libs/testing/wire';
 
 export const listPath = (day: number, form = 'ndjson'): string =>
   `/api/staking/days/${dayText(day)}/wallets.${form}`;

@@ -3,7 +3,8 @@
  * tests.
  */
 import { expect } from '@jest/globals';
-import { aWallet, startRedis, type TestRedis } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { type Api, seedIndex, startApi } from './api-harness.support.js';
 
 const PASSWORD = 'a-password-of-redis';

@@ -8,7 +8,7 @@ import {
   type Keccak256,
   parseDay,
 } from '#libs/domain';
-import { aBlock, anInitialIndex, aWallet, listsOf } from '#libs/testing';
+import { aBlock, anInitialIndex, aWallet, listsOf } from '#libs/testing/database';
 import { type Api } from './api-harness.support.js';
 
 const DAY_SECONDS = 86_400;

@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { exchange, type RawAnswer } from '#libs/testing';
+import { exchange, type RawAnswer } from '#libs/testing/wire';
 import { API_VERSION } from '../http/signed-wire.js';
 
 export { exchange, type RawAnswer };

@@ -3,7 +3,8 @@ import { type PartnerId } from '#libs/domain';
 import { mintSecretsKey } from '#libs/signing';
 import { type Database } from '#libs/db';
 import { resolvePartner } from '#libs/operations';
-import { EVIDENCE_KEY, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
 import { runCli } from '../cli.js';
 import { type Terminal } from '../command.js';
 

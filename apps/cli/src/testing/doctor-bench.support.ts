@@ -3,14 +3,14 @@ import { parseStakeEvents } from '#libs/chain';
 import { fingerprintOf, IndexStore, LeaderLock, PriceStore } from '#libs/db';
 import { type BlockHash, type BlockRef } from '#libs/domain';
 import { mintSecretsKey } from '#libs/signing';
+import { stake } from '#libs/testing/chain';
 import {
   anInitialIndex,
   aWallet,
   createTestDatabase,
-  stake,
   type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+} from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { runCli } from '../cli.js';
 import { type Finding } from '#libs/doctor';
 import { type Ran } from './cli-bench.support.js';

@@ -1,5 +1,5 @@
 /** A Chainlink feed on the test's chain. Counts as a test file without being one. */
-import { type VaultBench } from '#libs/testing';
+import { type VaultBench } from '#libs/testing/vault';
 
 export const FEED = `0x${'fe'.repeat(20)}`;
 

@@ -1,6 +1,6 @@
 /** Rights are those at the time of the deed: of who asked, of who approves, and of who invited. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { type SessionBody } from '../auth/auth.dto.js';
 import { actorOf, oidcSubject } from '../auth/operators.js';
 import {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { AuditLog, type Database, SignInLog } from '#libs/db';
 import { HttpProblem } from '#libs/service';
-import { createTestDatabase, eventually, FakeClock, type TestDatabase } from '#libs/testing';
+import { eventually, FakeClock } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { SignInAudit } from './sign-in-audit.js';
 
 /** The lock under which refused sign-ins are noted. */

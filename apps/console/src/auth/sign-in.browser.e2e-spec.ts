@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
+import { startBrowser } from '#libs/testing/browser';
 import {
   ADMIN,
   anAccount,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { nullFields, wrongBodies, wrongQueries } from '#libs/testing';
+import { nullFields, wrongBodies, wrongQueries } from '#libs/testing/wire';
 import { ADMIN, anAccount, ConsoleBench } from '../testing/console-harness.support.js';
 import { type Visitor } from '../testing/visitor.support.js';
 import { openApiOf } from './openapi.js';

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
 import { type BlockHash, type BlockRef, dayOf } from '#libs/domain';
-import { aFold, anInitialIndex, aWallet, stake, VaultBench } from '#libs/testing';
+import { stake } from '#libs/testing/chain';
+import { aFold, anInitialIndex, aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { ConsoleBench, OPERATOR, refusalOf, VIEWER } from '../testing/console-harness.support.js';
 import { type Visitor } from '../testing/visitor.support.js';
 

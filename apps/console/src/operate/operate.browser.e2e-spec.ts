@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { graveFaults, startBrowser } from '#libs/testing';
+import { graveFaults, startBrowser } from '#libs/testing/browser';
 import { ConsoleBench } from '../testing/console-harness.support.js';
 import {
   seedClaims,

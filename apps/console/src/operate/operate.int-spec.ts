@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { AcknowledgeClaim } from '#libs/operations';
-import { EVIDENCE_KEY } from '#libs/testing';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
 import { ConsoleBench, OPERATOR, refusalOf, VIEWER } from '../testing/console-harness.support.js';
 import {
   EXACT,

@@ -4,7 +4,7 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Browser } from 'playwright-core';
 import { readSettings } from '#libs/config';
 import { createLogger } from '#libs/service';
-import { startBrowser } from '#libs/testing';
+import { startBrowser } from '#libs/testing/browser';
 import { ConsoleSettings } from '../console.env.js';
 import { createConsole } from '../create-console.js';
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ConformanceDeductionStore, type Database } from '#libs/db';
 import { createLogger } from '#libs/service';
-import { aPartnerId, aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { OpenDeductions } from './open-deductions.js';
 import { type PartnerEndpoints } from './partner-endpoints.js';
 

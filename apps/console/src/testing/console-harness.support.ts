@@ -15,7 +15,8 @@ import {
 } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { createLogger } from '#libs/service';
-import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { newToken } from '#libs/signing';
 import { ConsoleSettings } from '../console.env.js';
 import { createConsole } from '../create-console.js';

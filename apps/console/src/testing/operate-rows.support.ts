@@ -25,7 +25,8 @@ import {
   SECONDS_PER_DAY,
   transition,
 } from '#libs/domain';
-import { aBlock, aFold, anInitialIndex, aPartnerId, aWallet } from '#libs/testing';
+import { aBlock, aFold, anInitialIndex, aWallet } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 
 export const STAKER = aWallet(0x57);
 export const VAULT = aWallet(0x7a);

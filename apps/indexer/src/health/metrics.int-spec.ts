@@ -6,7 +6,8 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import request from 'supertest';
 import { readSettings } from '#libs/config';
 import { createLogger, NestLogger } from '#libs/service';
-import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { IndexerSettings } from '../settings/indexer.env.js';
 import { IndexerModule } from '../indexer.module.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type Logger, systemClock } from '#libs/platform';
-import { aBlock, anInitialIndex } from '#libs/testing';
+import { aBlock, anInitialIndex } from '#libs/testing/database';
 import { type IndexLoop } from '../follow/index-loop.js';
 import { IndexStatus } from '../status/index-status.js';
 import { type IndexOptions } from '../settings/index-options.js';

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Database, IndexStore, PartitionStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
+import { FakeClock } from '#libs/testing/clock';
 import {
   aBlock,
   aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
-  FakeClock,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { IndexStatus } from '../status/index-status.js';
 import { PartitionService } from './partition.service.js';
 

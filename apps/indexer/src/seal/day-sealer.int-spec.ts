@@ -33,7 +33,7 @@ import {
   listsOf,
   stakeHistories,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { DaySealer } from './day-sealer.js';
 import { ScratchFolder } from './scratch-file.js';
 

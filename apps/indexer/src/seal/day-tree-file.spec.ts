@@ -16,7 +16,7 @@ import {
   LAST_ADDRESS,
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { aWallet, listsOf } from '#libs/testing';
+import { aWallet, listsOf } from '#libs/testing/database';
 import { DayFile } from './day-file.js';
 import { DayTreeFile } from './day-tree-file.js';
 import { ScratchFolder } from './scratch-file.js';

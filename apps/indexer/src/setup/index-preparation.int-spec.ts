@@ -8,7 +8,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { type ChainReader } from '#libs/chain';
 import { IndexStatus } from '../status/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
-import { aBlock } from '#libs/testing';
+import { aBlock } from '#libs/testing/database';
 import { type IndexOptions } from '../settings/index-options.js';
 import { type IndexStatus } from './index-status.js';
 import { BackfillProgress, percentOf } from './backfill-progress.js';

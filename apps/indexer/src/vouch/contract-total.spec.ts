@@ -3,7 +3,7 @@ import { type ChainReader } from '#libs/chain';
 import { type IndexState } from '#libs/db';
 import { type BlockHeader } from '#libs/domain';
 import { createLogger } from '#libs/service';
-import { aBlock } from '#libs/testing';
+import { aBlock } from '#libs/testing/database';
 import { type IndexOptions } from '../settings/index-options.js';
 import { ContractTotal } from './contract-total.js';
 import { type RangeRepair } from './range-repair.js';

@@ -8,7 +8,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';
 import { IndexWriter } from './index-writer.js';
 

@@ -4,7 +4,8 @@ import request, { type Response } from 'supertest';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { type Address } from '#libs/domain';
-import { ContractWallets, type FaultyNode, startFaultyNode, walletSignature } from '#libs/testing';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import {
   DOMAIN,
   errorOf,

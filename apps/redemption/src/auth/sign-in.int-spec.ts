@@ -5,7 +5,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { IndexStore } from '#libs/db';
 import { ZERO_ADDRESS } from '#libs/domain';
-import { anInitialIndex, ContractWallets } from '#libs/testing';
+import { anInitialIndex } from '#libs/testing/database';
+import { ContractWallets } from '#libs/testing/wallets';
 import {
   aUser,
   DOMAIN,

@@ -7,14 +7,9 @@ import request from 'supertest';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { type UuidV7 } from '#libs/domain';
-import {
-  ContractWallets,
-  type Fault,
-  type FaultyNode,
-  startFaultyNode,
-  VaultBench,
-  walletSignature,
-} from '#libs/testing';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
+import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import {
   addPartner,
   addPrice,

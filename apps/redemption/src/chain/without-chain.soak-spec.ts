@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { mintUuidV7, newRedemption, parseDecimal, type PartnerId } from '#libs/domain';
-import { type FaultyNode, startChain, startFaultyNode } from '#libs/testing';
+import { startChain } from '#libs/testing/chain';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { Gate } from '../testing/gate.support.js';
 import {
   addPartner,

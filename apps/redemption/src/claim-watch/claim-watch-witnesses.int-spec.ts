@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
 import { ClaimWatchStore, KnownVaults, RedemptionStore } from '#libs/db';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 import {
   aNode,
   aWatch,

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimStore, ClaimWatchStore, LedgerRestoreStore } from '#libs/db';
 import { createLogger, Registry } from '#libs/service';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { gaugeClaimWatch } from './claim-watch.service.js';
 import {
   aNode,

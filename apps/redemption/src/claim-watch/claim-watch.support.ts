@@ -5,16 +5,10 @@ import { addressOfKey, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimWatchStore, CoinStore, type Database, KnownVaults, RedemptionStore } from '#libs/db';
 import { mintUuidV7, type UuidV7 } from '#libs/domain';
 import { createLogger } from '#libs/service';
-import {
-  aWallet,
-  createTestDatabase,
-  FakeClock,
-  type Fault,
-  type FaultyNode,
-  startFaultyNode,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { GasBudget } from '../chain/gas-budget.js';
 import { type Alert } from '../observe/alerts.js';
 import { VaultAccounts } from '../payout/vault-accounts.js';

@@ -7,7 +7,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { vaultIdOf } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { aReconciler } from '../testing/cancel-policy.support.js';
 import { writeOff } from '../testing/write-off.support.js';
 import {

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { parseDecimal } from '#libs/domain';
 import { type OpenApi } from '#libs/openapi';
-import { nullFields, wrongBodies, wrongQueries } from '#libs/testing';
+import { nullFields, wrongBodies, wrongQueries } from '#libs/testing/wire';
 import {
   addPartner,
   addPrice,

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { exchange, HTTP_PIECES, type RawAnswer } from '#libs/testing';
+import { exchange, HTTP_PIECES, type RawAnswer } from '#libs/testing/wire';
 import { type Service, startService } from '../testing/redemption-harness.support.js';
 
 let service: Service;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import request from 'supertest';
 import { freePort } from '#libs/devprocess';
-import { eventually, VaultBench } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { VaultBench } from '#libs/testing/vault';
 import {
   addPartner,
   aUser,

@@ -1,7 +1,7 @@
 /** Two instances of the service that share a real Redis. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { startRedis, type TestRedis } from '#libs/testing';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import {
   aUser,
   type Replica,

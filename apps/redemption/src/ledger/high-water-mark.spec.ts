@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type UuidV7 } from '#libs/domain';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { createLogger, Registry } from '#libs/service';
 import { Alerts } from '../observe/alerts.js';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';

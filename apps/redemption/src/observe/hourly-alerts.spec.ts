@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { type Alert, type Alerts } from './alerts.js';
 import { HourlyAlerts } from './hourly-alerts.js';
 

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { FakePartner, type PartnerBehaviour, type PartnerCall, refusal } from '#libs/testing';
+import {
+  FakePartner,
+  type PartnerBehaviour,
+  type PartnerCall,
+  refusal,
+} from '#libs/testing/partner';
 import {
   addPartner,
   addPrice,

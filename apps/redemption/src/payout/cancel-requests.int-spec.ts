@@ -7,15 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { addressOfKey, RpcPool } from '#libs/chain';
 import { CoinStore, type Database } from '#libs/db';
 import { type Address, mintUuidV7, parseDecimal } from '#libs/domain';
-import {
-  createTestDatabase,
-  FakeClock,
-  type Fault,
-  type FaultyNode,
-  startFaultyNode,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { type Alert } from '../observe/alerts.js';
 import {
   aCancelPolicy,

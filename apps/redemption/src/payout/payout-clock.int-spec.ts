@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomBytes } from 'node:crypto';
 import { RpcPool } from '#libs/chain';
 import { mintUuidV7 } from '#libs/domain';
-import { FakeClock, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { type CommittedPayout } from './payout.js';
 import { aVoucherPayout } from '../testing/cancel-policy.support.js';
 import { type VoucherPayout } from './voucher-payout.js';

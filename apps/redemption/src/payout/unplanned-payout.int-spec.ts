@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
 import {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RpcPool, VoucherSigner } from '#libs/chain';
-import { FakeClock, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { VaultBench } from '#libs/testing/vault';
 import { someSettings } from '../testing/cancel-policy.support.js';
 import { type VaultAccounts } from './vault-accounts.js';
 import { VaultConditions } from './vault-conditions.js';

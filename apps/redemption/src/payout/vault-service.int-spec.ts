@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { addressOfKey, vaultIdOf } from '#libs/chain';
 import { mintUuidV7 } from '#libs/domain';
-import { aWallet, VaultBench } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { ClaimWatchService } from '../claim-watch/claim-watch.service.js';
 import {
   addPartner,

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
 import { type Address, mintUuidV7 } from '#libs/domain';
-import { aWallet, FakeClock, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
 import {

@@ -3,15 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcPool, vaultIdOf, type VaultPlace } from '#libs/chain';
 import { type Database, KnownVaults, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Difference } from '#libs/domain';
-import {
-  aWallet,
-  createTestDatabase,
-  FakeClock,
-  type FaultyNode,
-  startFaultyNode,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { type Alert } from '../observe/alerts.js';
 import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { type LastRun, type ReconciliationStore } from '#libs/db';
 import { createLogger, Registry } from '#libs/service';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { type ChainLink } from '../chain/chain-link.js';
 import { ReconciliationMetrics } from './reconciliation.metrics.js';
 import { type Reconciler } from './reconciler.js';

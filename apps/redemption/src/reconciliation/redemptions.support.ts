@@ -1,5 +1,5 @@
 /** Redemptions for the specs of this folder, written through the store as the worker writes them. */
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type RedemptionStore } from '#libs/db';
 import {

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
 import { parseDecimal, type UuidV7 } from '#libs/domain';
-import { type PartnerBehaviour, refusal } from '#libs/testing';
+import { type PartnerBehaviour, refusal } from '#libs/testing/partner';
 import {
   addPartner,
   addPrice,

@@ -1,6 +1,6 @@
 /** Publishing with wrong keys, wrong registries, several processes, and nodes that give false answers. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import {
   FINALITY_DEPTH,
   OTHER_KEY,

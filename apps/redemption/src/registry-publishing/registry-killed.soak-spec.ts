@@ -1,15 +1,10 @@
 /** The service is killed at each step of publishing. Each day is still published once, by one transaction. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, migrate } from '#libs/db';
-import {
-  anInitialIndex,
-  aWallet,
-  eventually,
-  type Fault,
-  type FaultyNode,
-  startFaultyNode,
-  TestRegistry,
-} from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { anInitialIndex, aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { TestRegistry } from '#libs/testing/registry';
 import { RegistryProgram } from './registry-program.support.js';
 import { type PublisherUnderTest, RegistryStage, rootOf, TODAY } from './registry-stage.support.js';
 

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { compileCache } from '#libs/testing';
+import { compileCache } from '#libs/testing/programs';
 
 export class RegistryProgram {
   private constructor(private readonly child: ChildProcess) {}

@@ -1,6 +1,6 @@
 /** Publishing on a real chain: in order and once per day, despite reorganisations and changing gas prices. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type FaultyNode, startFaultyNode } from '#libs/testing';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import {
   ALICE,
   BOB,

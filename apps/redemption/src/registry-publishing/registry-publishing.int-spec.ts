@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings } from '#libs/config';
 import { createLogger } from '#libs/service';
-import { eventually } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { PUBLISHER_KEY, RegistryStage, rootOf, TODAY } from './registry-stage.support.js';

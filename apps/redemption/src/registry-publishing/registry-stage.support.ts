@@ -23,16 +23,11 @@ import {
 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { createLogger, createMetrics } from '#libs/service';
-import {
-  anInitialIndex,
-  createTestDatabase,
-  EVIDENCE_KEY,
-  FakeClock,
-  startChain,
-  type TestChain,
-  type TestDatabase,
-  TestRegistry,
-} from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { FakeClock } from '#libs/testing/clock';
+import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { EVIDENCE_KEY } from '#libs/testing/evidence';
+import { TestRegistry } from '#libs/testing/registry';
 import { ChainLink } from '../chain/chain-link.js';
 import { GasBudget } from '../chain/gas-budget.js';
 import { Alerts } from '../observe/alerts.js';

@@ -4,7 +4,7 @@ import { type CoinStore, type KnownVaults, type ReconciliationStore } from '#lib
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 import { composeVouchers } from '../../test/world/compose-vouchers.js';
 import { type LedgerWatch } from '../ledger/ledger-watch.js';
 import { type Alert, Alerts } from '../observe/alerts.js';

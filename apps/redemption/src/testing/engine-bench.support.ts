@@ -30,16 +30,11 @@ import {
 import { PartnerClient } from '#libs/partner-client';
 import { Registry } from '#libs/service';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import {
-  aPartnerId,
-  CALLBACK_KEY,
-  CALLBACK_SECRET,
-  type FakeClock,
-  type FakePartner,
-  type TestDatabase,
-  testEvidence,
-  VaultBench,
-} from '#libs/testing';
+import { type FakeClock } from '#libs/testing/clock';
+import { type TestDatabase } from '#libs/testing/database';
+import { testEvidence } from '#libs/testing/evidence';
+import { aPartnerId, CALLBACK_KEY, CALLBACK_SECRET, type FakePartner } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 import { HighWaterMark } from '../ledger/high-water-mark.js';
 import { LedgerWatch } from '../ledger/ledger-watch.js';
 import { Alerts } from '../observe/alerts.js';

@@ -18,7 +18,9 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { newToken } from '#libs/signing';
-import { aPartnerId, EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY, testEvidence } from '#libs/testing/evidence';
+import { aPartnerId } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { connected, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support.js';

@@ -8,15 +8,10 @@ import { parseDecimal, type PartnerId } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { createLogger } from '#libs/service';
 import { KeyRing } from '#libs/signing';
-import {
-  aWallet,
-  createTestDatabase,
-  FakeClock,
-  FakePartner,
-  registerPartner,
-  type TestDatabase,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { FakePartner, registerPartner } from '#libs/testing/partner';
+import { VaultBench } from '#libs/testing/vault';
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 /** Address of the signer, which may also cancel vouchers. */

@@ -11,7 +11,7 @@ import {
   transition,
   type UuidV7,
 } from '#libs/domain';
-import { type TestDatabase } from '#libs/testing';
+import { type TestDatabase } from '#libs/testing/database';
 
 export interface Thief {
   readonly test: TestDatabase;

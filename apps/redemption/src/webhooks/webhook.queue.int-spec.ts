@@ -18,13 +18,9 @@ import {
 import { type PartnerId, WEBHOOK_SCHEDULE, type WebhookId } from '#libs/domain';
 import { WebhookSender } from '#libs/partner-client';
 import { KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
-import {
-  aPartnerId,
-  aWebhookId,
-  createTestDatabase,
-  FakeClock,
-  type TestDatabase,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId, aWebhookId } from '#libs/testing/partner';
 import { QueuePump } from '../worker/engine.js';
 import { WebhookQueue } from './webhook.queue.js';
 

@@ -12,7 +12,7 @@ import {
   type PartnerBehaviour,
   type PartnerCall,
   refusal,
-} from '#libs/testing';
+} from '#libs/testing/partner';
 import { EngineBench } from '../testing/engine-bench.support.js';
 
 const PATHS = { deduct: '/deduct-points-by-address', revert: '/revert-deduct-points' } as const;

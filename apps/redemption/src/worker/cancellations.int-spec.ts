@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { addressOfKey, cancelCalldata, vaultIdOf } from '#libs/chain';
 import { type UuidV7 } from '#libs/domain';
-import { type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 
 const CANCELLER = addressOfKey(VaultBench.SIGNER_KEY);

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, ReconciliationStore } from '#libs/db';
 import { type Redemption, type UuidV7 } from '#libs/domain';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 import { type Alert } from '../observe/alerts.js';
 import { aReconciler } from '../testing/cancel-policy.support.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Redemption, type UuidV7 } from '#libs/domain';
-import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 
 const WEEK_SECONDS = 7 * 86_400;

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore } from '#libs/db';
 import { PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
-import { refusal } from '#libs/testing';
+import { refusal } from '#libs/testing/partner';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 import { Gate } from '../testing/gate.support.js';
 

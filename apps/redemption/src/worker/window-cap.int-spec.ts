@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type UuidV7 } from '#libs/domain';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 import { Forger } from '../testing/forger.support.js';
 

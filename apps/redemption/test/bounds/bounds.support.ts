@@ -1,6 +1,6 @@
 /** A service, and players who take as much from it as they can. Named as a test file, without tests of its own. */
 import { type Response } from 'supertest';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 import {
   addPrice,
   errorOf,

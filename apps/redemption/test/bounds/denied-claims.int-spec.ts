@@ -7,7 +7,8 @@ import { toFunctionSelector } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { testConstants } from '#libs/config';
 import { type Address } from '#libs/domain';
-import { type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import {
   addPartner,
   addPrice,

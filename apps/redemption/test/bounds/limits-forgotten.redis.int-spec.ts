@@ -1,7 +1,7 @@
 /** A Redis that loses every limit of the redemption service: the budgets are kept elsewhere. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { startRedis, type TestRedis } from '#libs/testing';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import {
   addPartner,
   addPrice,

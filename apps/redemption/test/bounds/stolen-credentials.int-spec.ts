@@ -1,5 +1,5 @@
 /** What a thief with a database credential gains from a whole service, by forged sessions, rates and budgets. */
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { CALLBACK_KEY, CALLBACK_SECRET } from '#libs/testing';
+import { CALLBACK_KEY, CALLBACK_SECRET } from '#libs/testing/partner';
 import {
   addPartner,
   addPrice,

@@ -8,7 +8,7 @@ import {
   type RedemptionState,
 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
-import { type VaultBench } from '#libs/testing';
+import { type VaultBench } from '#libs/testing/vault';
 import { type FailingPartner } from '../partner/failing-partner.js';
 import { type ClaimFact, type RedemptionFacts } from './redemption-facts.js';
 

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { settle } from '../checks/one-partner.js';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';

@@ -2,7 +2,7 @@
 import { claimCalldata, vaultIdOf, VoucherSigner } from '#libs/chain';
 import { type DevTransaction } from '#libs/devchain';
 import { type Redemption } from '#libs/domain';
-import { VaultBench } from '#libs/testing';
+import { VaultBench } from '#libs/testing/vault';
 
 const TO_FINALITY = 5;
 const CLAIMS_A_BLOCK = 400;

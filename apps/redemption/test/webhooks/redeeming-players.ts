@@ -5,7 +5,7 @@
  */
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { settle, type Settled } from '../checks/one-partner.js';
 import { type World } from '../world/world.js';
 

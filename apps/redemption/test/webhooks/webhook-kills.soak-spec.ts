@@ -8,13 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, messageId, SubscriptionStore } from '#libs/db';
 import { PARTNER_CAPABILITIES } from '#libs/domain';
 import { mintWebhookSecret, webhookSealContext, KeyRing } from '#libs/signing';
-import {
-  aWebhookId,
-  createTestDatabase,
-  eventually,
-  type TestDatabase,
-  testSeeds,
-} from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aWebhookId } from '#libs/testing/partner';
+import { testSeeds } from '#libs/testing/seeds';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
 import { RedeemingPlayers } from './redeeming-players.js';

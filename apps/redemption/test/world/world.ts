@@ -10,7 +10,8 @@ import {
 import { accountAddress } from './account-address.js';
 import { type PartnerCapability, type PartnerId } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
+import { EVIDENCE_KEY, testEvidence } from '#libs/testing/evidence';
+import { VaultBench } from '#libs/testing/vault';
 import { FailingPartner } from '../partner/failing-partner.js';
 import { ChainPlayer } from '../players/chain-player.js';
 import { type Dice } from './dice.js';

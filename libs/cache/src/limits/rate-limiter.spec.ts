@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FakeClock } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
 import { MemoryRateLimiter } from './rate-limiter.js';
 
 const POLICY = { rate: 20, burst: 100 };

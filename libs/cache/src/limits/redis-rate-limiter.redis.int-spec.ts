@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { systemClock } from '#libs/platform';
-import { FakeClock, startRedis, type TestRedis } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { startRedis, type TestRedis } from '#libs/testing/redis';
 import { RedisLink } from '../redis/redis-link.js';
 import { MemoryRateLimiter, type RateVerdict } from './rate-limiter.js';
 import { GIVE_BACK, RedisRateLimiter } from './redis-rate-limiter.js';

@@ -8,14 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type DevChain, launchDevChain } from '#libs/devchain';
 import { type Address, ZERO_ADDRESS } from '#libs/domain';
-import {
-  aWallet,
-  FakeClock,
-  type Fault,
-  type FaultyNode,
-  startFaultyNode,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { deployVault } from './deploy-contracts.js';
 import { isVaultCode, readVaultFacts, type VaultQuestion } from '../vault/vault-facts.js';

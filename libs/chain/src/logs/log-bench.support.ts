@@ -1,4 +1,4 @@
-import { type Fault, type FaultyHistory } from '#libs/testing';
+import { type Fault, type FaultyHistory } from '#libs/testing/fake-node';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { LogSource, type LogSourceOptions } from './log-source.js';

@@ -1,6 +1,7 @@
 /** The log source on a real chain, with nodes between them that give false answers, or fewer than it asks for. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aWallet, type Fault, FaultyHistory } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, FaultyHistory } from '#libs/testing/fake-node';
 import { type RangeTooLargeError } from '../errors/rpc.errors.js';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { aSourceOf } from './log-bench.support.js';

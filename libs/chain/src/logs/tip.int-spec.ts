@@ -1,7 +1,7 @@
 /** What is new at the chain's tip, read in one request. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BlockRef } from '#libs/domain';
-import { type Fault, FaultyHistory } from '#libs/testing';
+import { type Fault, FaultyHistory } from '#libs/testing/fake-node';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';
 import { ChainReader } from '../reader/chain-reader.js';
 import { LogSource } from './log-source.js';

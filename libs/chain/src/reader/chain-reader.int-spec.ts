@@ -1,16 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type BlockRef } from '#libs/domain';
-import {
-  aWallet,
-  type Fault,
-  FakeClock,
-  type FaultyNode,
-  stake,
-  startChain,
-  startFaultyNode,
-  type TestChain,
-  withdraw,
-} from '#libs/testing';
+import { stake, startChain, type TestChain, withdraw } from '#libs/testing/chain';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { ChainReader, type ChainReaderOptions } from './chain-reader.js';
 import { parseStakeViews } from '../stake/stake-view.js';

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
-import { type FaultyNode, FakeClock, type NodeCall, startFaultyNode } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { type FaultyNode, type NodeCall, startFaultyNode } from '#libs/testing/fake-node';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { ChainReader } from './chain-reader.js';
 

@@ -1,6 +1,6 @@
 /** The pool over real sockets, against nodes that answer from a table. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Fault } from '#libs/testing';
+import { type Fault } from '#libs/testing/fake-node';
 import {
   AllEndpointsFailedError,
   ChainMismatchError,

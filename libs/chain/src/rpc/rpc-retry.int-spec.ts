@@ -1,6 +1,6 @@
 /** What the pool does with requests that fail, over real sockets and in simulated time. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Fault, type NodeCall } from '#libs/testing';
+import { type Fault, type NodeCall } from '#libs/testing/fake-node';
 import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
 import { ask, CHAIN_ID, echo, LOGS, PoolBench } from './pool-bench.support.js';
 import { valueOf } from './rpc-call.js';

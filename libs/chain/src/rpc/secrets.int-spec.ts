@@ -1,6 +1,6 @@
 /** No part of an endpoint's URL but the end of its host appears in an error, an event or a name, whatever fails. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Fault } from '#libs/testing';
+import { type Fault } from '#libs/testing/fake-node';
 import { ask, echo, LOGS, PoolBench } from './pool-bench.support.js';
 
 const KEYS = ['user-key-01', 'pass-key-02', 'path-key-03', 'query-key-04'];

@@ -2,16 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Address } from '#libs/domain';
-import {
-  ContractWallets,
-  FakeClock,
-  type Fault,
-  type FaultyNode,
-  startChain,
-  startFaultyNode,
-  type TestChain,
-  walletSignature,
-} from '#libs/testing';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { FakeClock } from '#libs/testing/clock';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import { type RpcWarning } from '../rpc/rpc-observer.js';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { SIGN_IN_DISAGREEMENT, WalletSignatures } from './wallet-signatures.js';

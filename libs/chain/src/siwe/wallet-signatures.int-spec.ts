@@ -2,18 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { serializeErc6492Signature } from 'viem/utils';
 import { type Address } from '#libs/domain';
+import { startChain, type TestChain } from '#libs/testing/chain';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
 import {
-  aWallet,
-  ContractWallets,
   type Fault,
   type FaultyNode,
-  FakeClock,
   type NodeCall,
-  startChain,
   startFaultyNode,
-  type TestChain,
-  walletSignature,
-} from '#libs/testing';
+} from '#libs/testing/fake-node';
+import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import { type RpcWarning } from '../rpc/rpc-observer.js';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { UNIVERSAL_VERIFIERS, WalletSignatures } from './wallet-signatures.js';

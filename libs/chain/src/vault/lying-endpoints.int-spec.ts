@@ -2,7 +2,9 @@
  * Endpoints with false statements about the final block itself: its time, its number, its hash, or its other fields.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Fault, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { type RpcWarning } from '../rpc/rpc-observer.js';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { redemptionIdOf } from './vault-event.js';

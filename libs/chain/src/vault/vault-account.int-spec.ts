@@ -1,7 +1,9 @@
 /** Transactions to the vault, with nodes that report false costs. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
-import { FakeClock, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
 import { GasRefusedError } from '../accounts/gas-quotes.js';

@@ -1,7 +1,9 @@
 /** The facts that a service reads about the vault before it starts, on a real chain. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
-import { aWallet, FakeClock, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { readVaultFacts, vaultFaults, type VaultQuestion } from './vault-facts.js';
 import { accountOf } from '../accounts/private-key.js';

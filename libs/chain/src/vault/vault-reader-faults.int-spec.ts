@@ -2,7 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { toFunctionSelector } from 'viem/utils';
 import { type PayoutEvidence } from '#libs/domain';
-import { type Fault, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { CLAIMED, redemptionIdOf } from './vault-event.js';
 import { VaultReader, type WatchedPayout } from './vault-reader.js';

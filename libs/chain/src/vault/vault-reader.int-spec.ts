@@ -1,6 +1,9 @@
 /** The evidence about payouts on a real chain, including reorganisations. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aWallet, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { aWallet } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { redemptionIdOf } from './vault-event.js';
 import { VaultReader, type VaultReaderOptions, type WatchedPayout } from './vault-reader.js';

@@ -1,6 +1,8 @@
 /** Connections of a program through a proxy that leads to the primary, when the primary is lost. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually, PostgresPair, TcpLink, type TestServer } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { PostgresPair, type TestServer } from '#libs/testing/database';
+import { TcpLink } from '#libs/testing/wire';
 import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
 import { LeaderLock } from '../index-store/leader-lock.js';
 import { RedemptionHints } from '../redemption/redemption-hints.js';

@@ -1,6 +1,6 @@
 /** A single server that hangs: its connections are open, but nothing is answered. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestPostgres } from '#libs/testing';
+import { startTestPostgres } from '#libs/testing/database';
 import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
 
 let postgres: Awaited<ReturnType<typeof startTestPostgres>>;

@@ -1,6 +1,7 @@
 /** A program that starts while its database is unavailable, and connects later. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, TcpLink, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { TcpLink } from '#libs/testing/wire';
 import { createDatabase } from '../index.js';
 import { type Database } from './database.js';
 import { DatabaseUnavailableError } from './database.error.js';

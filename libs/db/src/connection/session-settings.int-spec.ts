@@ -1,6 +1,7 @@
 /** Settings that an administrator gave the database or a user, and what sessions of the programs make of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, eventually, PostgresPair, type TestDatabase } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase, PostgresPair, type TestDatabase } from '#libs/testing/database';
 import {
   createDatabase,
   type Database,

@@ -1,6 +1,7 @@
 /** A primary that waits for a missing standby. A commit whose wait is cut off counts as not done. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { anInitialIndex, eventually, startTestPostgres } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { anInitialIndex, startTestPostgres } from '#libs/testing/database';
 import {
   createDatabase,
   type Database,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing';
+import { createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing/database';
 import {
   ApprovalClosedError,
   type ApprovalRequest,

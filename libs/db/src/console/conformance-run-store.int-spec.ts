@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { readConformanceRun } from '../portal/conformance.js';
 import { PortalDatabase } from '../portal/portal-database.js';
 import { type Database } from '../connection/database.js';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aNewCredential, aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aNewCredential, aPartnerId } from '#libs/testing/partner';
 import {
   ConsoleSessionStore,
   type Database,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { AuditLog, CONSOLE_ACTOR, type Database, SIGN_IN_COMMAND, SignInLog } from '../index.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');

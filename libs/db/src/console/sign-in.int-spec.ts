@@ -1,7 +1,8 @@
 /** Things that sign in once: links, attempts of OpenID Connect, and nonces. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import {
   type Database,
   LOGIN_ATTEMPT_MS,

@@ -6,7 +6,7 @@ import {
   createTestDatabase,
   type TestDatabase,
   watchLocks,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import {
   type AuditComparison,
   type AuditRun,

@@ -1,7 +1,7 @@
 /** A page of changed wallets is read by the primary key, however many changes there are. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase, explained, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, explained, type TestDatabase } from '#libs/testing/database';
 import { type Database, IndexReader } from '../index.js';
 
 const WALLETS = 20_000;

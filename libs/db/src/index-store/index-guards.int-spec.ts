@@ -5,7 +5,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { type Database, IndexStore } from '../index.js';
 
 let test: TestDatabase;

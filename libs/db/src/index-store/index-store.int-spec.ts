@@ -14,7 +14,7 @@ import {
   createTestDatabase,
   type TestDatabase,
   watchLocks,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import {
   type Database,
   DatabaseRefusedError,

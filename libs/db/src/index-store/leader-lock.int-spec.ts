@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { DatabaseUnavailableError, LeaderLock } from '../index.js';
 import { type LeaderTimings } from './leader-lock.js';
 

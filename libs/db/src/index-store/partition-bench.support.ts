@@ -7,7 +7,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { type Database, IndexStore, PartitionStore } from '../index.js';
 import { PartitionAwaitedError } from './index-state.js';
 

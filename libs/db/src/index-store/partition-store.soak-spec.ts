@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { dayOf } from '#libs/domain';
-import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   type Database,
   PARTITIONED_TABLES,

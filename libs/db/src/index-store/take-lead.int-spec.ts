@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { anInitialIndex, aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
+import {
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing/database';
 import { fingerprintOf, type IndexSettings, IndexStore } from '../index.js';
 import { LOCK_STATE } from './index-store.js';
 

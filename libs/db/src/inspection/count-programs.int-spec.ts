@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database } from '../connection/database.js';
 import { createDatabase } from '../open/create-database.js';
 import { countPrograms } from './server-facts.js';

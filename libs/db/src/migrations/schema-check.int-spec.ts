@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { createDatabase, migrate, readSchema } from '../index.js';
 import { SchemaNewerError, SchemaOlderError, SchemaUnsupportedError } from './schema-check.js';
 

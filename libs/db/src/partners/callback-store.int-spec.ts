@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDecimal, type PartnerId } from '#libs/domain';
-import { aNewCredential, aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aNewCredential, aPartnerId } from '#libs/testing/partner';
 import {
   type CallbackSettings,
   CallbackStore,

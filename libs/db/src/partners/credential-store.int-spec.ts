@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aNewCredential, aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aNewCredential, aPartnerId } from '#libs/testing/partner';
 import { CredentialStore, PartnerStore, PartnerUnknownError } from '../index.js';
 import {
   CredentialAmbiguousError,

@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CredentialId, type PartnerId } from '#libs/domain';
-import {
-  aCredentialId,
-  aNewCredential,
-  aPartnerId,
-  createTestDatabase,
-  type TestDatabase,
-} from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aCredentialId, aNewCredential, aPartnerId } from '#libs/testing/partner';
 import { CallbackStore, type Database, DatabaseRefusedError, PartnerStore } from '../index.js';
 import { PartnerExistsError } from './partner-store.js';
 

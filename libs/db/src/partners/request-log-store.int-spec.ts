@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CredentialId, type PartnerId } from '#libs/domain';
-import {
-  aCredentialId,
-  aNewCredential,
-  createTestDatabase,
-  type TestDatabase,
-} from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aCredentialId, aNewCredential } from '#libs/testing/partner';
 import {
   type Database,
   type LoggedRequest,

@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
-import {
-  aNewCredential,
-  aWebhookId,
-  createTestDatabase,
-  type TestDatabase,
-  watchLocks,
-} from '#libs/testing';
+import { createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing/database';
+import { aNewCredential, aWebhookId } from '#libs/testing/partner';
 import {
   CallbackStore,
   type Database,

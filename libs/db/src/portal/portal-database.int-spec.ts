@@ -2,7 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { type Database, openPortal, type PortalDatabase } from '../index.js';
 import { tablesOf, TABLES } from '../roles/rights.js';
 

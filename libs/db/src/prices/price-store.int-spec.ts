@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { anInitialIndex, createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing';
+import {
+  anInitialIndex,
+  createTestDatabase,
+  type TestDatabase,
+  watchLocks,
+} from '#libs/testing/database';
 import {
   type Database,
   FencedError,

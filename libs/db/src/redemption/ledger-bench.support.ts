@@ -1,6 +1,6 @@
 /** Redemptions in each state and claims on chain, in a database without any others. */
 import { reconcile, type Redemption, type RedemptionEvent } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   type CallEnd,
   type Checkpoint,

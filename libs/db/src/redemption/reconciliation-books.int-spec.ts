@@ -1,4 +1,4 @@
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import { type PartnerId } from '#libs/domain';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { CHAIN, CLAIM_BLOCK, FINAL, onChain, LedgerBench, TOKENS } from './ledger-bench.support.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { RedemptionStore } from '../index.js';
 import { aKey, aNewRedemption, decided, someLimits, someWallet } from './testing/builders.js';
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createTestDatabase, eventually, TcpLink, type TestDatabase } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { TcpLink } from '#libs/testing/wire';
 import { RedemptionStore } from '../index.js';
 import { RedemptionHints } from './redemption-hints.js';
 import { aKey, aNewRedemption, someLimits } from './testing/builders.js';

@@ -9,7 +9,7 @@ import {
   type DeliveryEvent,
   deliveryTransition,
 } from '#libs/domain';
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import {
   DeliveryStore,
   NonceStore,

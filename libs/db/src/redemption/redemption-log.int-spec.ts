@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuditLog, type Database, RedemptionLog, RedemptionStore, RedemptionViews } from '#libs/db';
 import { type PartnerId, type PartnerStep, type UuidV7 } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { aKey, aNewRedemption, aUuid, decided, someLimits, START_MS } from './testing/builders.js';
 
 let test: TestDatabase;

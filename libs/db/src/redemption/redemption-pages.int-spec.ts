@@ -6,7 +6,8 @@ import {
   type RedemptionState,
   type UuidV7,
 } from '#libs/domain';
-import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import {
   aKey,
   aNewRedemption,

@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type Address, type UuidV7 } from '#libs/domain';
-import { createTestDatabase, explained, seedRedemptions, type TestDatabase } from '#libs/testing';
+import {
+  createTestDatabase,
+  explained,
+  seedRedemptions,
+  type TestDatabase,
+} from '#libs/testing/database';
 import { type Database, type OpenKey, RedemptionPages } from '../index.js';
 
 const MANY = 100_000;

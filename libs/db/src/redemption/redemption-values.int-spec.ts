@@ -11,7 +11,7 @@ import {
   type RedemptionState,
   type RevertReason,
 } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { RedemptionStore } from '../index.js';
 import { aKey, aNewRedemption, aUuid, PLACE, someLimits, someWallet } from './testing/builders.js';
 

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import {
   LimitBreachedError,
   type ReservationLimits,

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ZERO_ADDRESS } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { EvidenceKeys } from '#libs/signing';
-import { aWallet, createTestDatabase, type TestDatabase, testEvidence } from '#libs/testing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { testEvidence } from '#libs/testing/evidence';
 import { type NewSessionRow, SessionStore } from './session-store.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption, type RedemptionLimits } from '#libs/domain';
-import { aPartnerId } from '#libs/testing';
+import { aPartnerId } from '#libs/testing/partner';
 import { LimitBreachedError } from '../index.js';
 import { LedgerBench } from './ledger-bench.support.js';
 import { aKey, aNewRedemption, someLimits, someWallet, START_MS } from './testing/builders.js';

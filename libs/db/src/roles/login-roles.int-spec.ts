@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { type TestDatabase } from '#libs/testing';
+import { type TestDatabase } from '#libs/testing/database';
 import {
   createDatabase,
   type Database,

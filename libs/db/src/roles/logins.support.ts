@@ -2,7 +2,7 @@
  * An empty database, and users of the server that are removed after each test. Counts as a test file without being one.
  */
 import { randomBytes } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database, prepareLogins, type Program, PROGRAMS } from '../index.js';
 
 export class Logins {

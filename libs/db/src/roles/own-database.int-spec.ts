@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
-import { createTestDatabase, eventually, type TestDatabase } from '#libs/testing';
+import { eventually } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { ExcessRightsError } from './held-rights.js';
 import { openOwnDatabase } from './own-database.js';
 

@@ -8,7 +8,7 @@ import {
   createTestDatabase,
   stakeHistories,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { type Database, DayLows } from '../index.js';
 
 const DAY = 86_400;

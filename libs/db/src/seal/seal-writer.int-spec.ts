@@ -17,7 +17,7 @@ import {
   listsOf,
   type TestDatabase,
   watchLocks,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import {
   type Database,
   IndexStore,

@@ -7,7 +7,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import {
   type AskedDays,
   type Database,

@@ -7,7 +7,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { IndexStore } from '../index.js';
 import { WalletHistoryStore } from './wallet-history-store.js';
 

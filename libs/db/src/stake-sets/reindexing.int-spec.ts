@@ -6,7 +6,7 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import {
   type Database,
   ExchangeBusyError,

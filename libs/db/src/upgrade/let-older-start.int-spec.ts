@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { createDatabase, migrate, readSchema } from '../index.js';
 import { migrations } from '../migrations/index.js';
 import { letOlderStart } from './migrate.js';

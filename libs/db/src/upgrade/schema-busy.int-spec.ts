@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PoolClient } from 'pg';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database, migrate, readSchema } from '../index.js';
 import { migrations } from '../migrations/index.js';
 import { aMigration } from '../migrations/next-migration.support.js';

@@ -1,6 +1,6 @@
 /** Tests the events of the topic `day.sealed`. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database, DayEvents, IndexStore } from '../index.js';
 import { eventsOf, seal, subscribe } from './webhook-bench.support.js';
 

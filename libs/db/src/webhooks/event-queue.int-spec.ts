@@ -1,7 +1,8 @@
 /** Lanes: events of a wallet are sent one at a time, in the order of their transactions, even where processes die. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { aWebhookId, createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aWebhookId } from '#libs/testing/partner';
 import {
   type AttemptRecord,
   type Database,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase } from '#libs/testing';
+import { createTestDatabase } from '#libs/testing/database';
 import { type Database } from '../index.js';
 import { LedgerBench } from '../redemption/ledger-bench.support.js';
 import { eventsOf, subscribe, type Subscribed } from './webhook-bench.support.js';

@@ -1,7 +1,7 @@
 /** Events that are sent again or sooner. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   type Database,
   type DueEvent,

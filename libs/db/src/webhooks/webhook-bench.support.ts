@@ -1,7 +1,7 @@
 /** Subscriptions, and sealed days. Counts as a test file without being one. */
 import { randomUUID } from 'node:crypto';
 import { type PartnerId, type WebhookId, type WebhookTopic } from '#libs/domain';
-import { aWebhookId } from '#libs/testing';
+import { aWebhookId } from '#libs/testing/partner';
 import {
   type AttemptRecord,
   type Database,

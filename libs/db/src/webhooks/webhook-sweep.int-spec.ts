@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database, EventQueue, SubscriptionStore, WebhookSweep } from '../index.js';
 import { addEvents, AUDIT, leaseAll, record, subscribe } from './webhook-bench.support.js';
 

@@ -9,7 +9,8 @@ import {
   MemberStore,
   PartnerStore,
 } from '#libs/db';
-import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { prepared } from '../operation/operation.js';
 import { InviteMember, RemoveMember, WithdrawInvitation } from './invitations.js';
 import { MakeSignInLink } from './sign-in-link.js';

@@ -8,7 +8,9 @@ import {
   MemberStore,
   PartnerStore,
 } from '#libs/db';
-import { aPartnerId, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import { FakeClock } from '#libs/testing/clock';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { prepared } from '../operation/operation.js';
 import { RemoveMember } from './invitations.js';
 

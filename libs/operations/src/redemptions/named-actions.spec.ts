@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FRESHNESS_WINDOW_MS, newRedemption, type Redemption, type UuidV7 } from '#libs/domain';
-import { aPartnerId, aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
+import { aPartnerId } from '#libs/testing/partner';
 import { refusedActions } from './named-actions.js';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');

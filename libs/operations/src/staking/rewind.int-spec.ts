@@ -3,15 +3,14 @@ import { ChainReader, RpcPool } from '#libs/chain';
 import { type Database, type IndexState, IndexStore, LeaderLock } from '#libs/db';
 import { type BlockRef } from '#libs/domain';
 import { systemClock } from '#libs/platform';
+import { startChain, type TestChain } from '#libs/testing/chain';
 import {
   aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
-  startChain,
-  type TestChain,
   type TestDatabase,
-} from '#libs/testing';
+} from '#libs/testing/database';
 import { planRewind, rewindIndex } from './rewind.js';
 
 const START = 1_760_000_000;

@@ -34,8 +34,8 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
-  testSeeds,
-} from '#libs/testing';
+} from '#libs/testing/database';
+import { testSeeds } from '#libs/testing/seeds';
 import { indexedTables, type IndexTables } from '../../../../apps/indexer/test/oracle.js';
 import { Choices } from '../../kernel/index.js';
 import { MemoryAuditRunStore } from './memory-audit-run-store.js';

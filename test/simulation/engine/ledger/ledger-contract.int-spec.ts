@@ -16,7 +16,9 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
-import { aPartnerId, createTestDatabase, type TestDatabase, testEvidence } from '#libs/testing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { testEvidence } from '#libs/testing/evidence';
+import { aPartnerId } from '#libs/testing/partner';
 import {
   AttemptStore,
   CoinStore,

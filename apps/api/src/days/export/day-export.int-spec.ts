@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayText, type DayTree, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { hmacSha256Hex, type MintedCredential } from '#libs/signing';
-import { type RawAnswer } from '#libs/testing';
+import { type RawAnswer } from '#libs/testing/wire';
 import { addPartner, type Api, startApi } from '../../testing/api-harness.support.js';
 import { askRaw, listPath } from '../../testing/list-client.support.js';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addressBytes, type DayList, DayLeaves, DayListBuilder, LAST_ADDRESS } from '#libs/domain';
-import { aWallet } from '#libs/testing';
+import { aWallet } from '#libs/testing/database';
 import { type ByteSpan, DayLines, type ExportFormat } from './day-lines.js';
 
 const LEAVES_IN_CHUNK = 256;

@@ -1,0 +1,2 @@
+export { eventually } from './eventually.js';
+export { FakeClock } from './fake-clock.js';

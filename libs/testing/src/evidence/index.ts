@@ -1,0 +1,1 @@
+export { EVIDENCE_KEY, testEvidence } from './test-evidence.js';

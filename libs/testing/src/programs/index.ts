@@ -1,0 +1,1 @@
+export { compileCache } from './compile-cache.js';

@@ -1,0 +1,1 @@
+export { TestRegistry } from './test-registry.js';

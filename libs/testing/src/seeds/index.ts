@@ -1,0 +1,1 @@
+export { type TestSeed, testSeeds } from './test-seeds.js';

@@ -1,0 +1,1 @@
+export { type Outcome, VaultBench } from './vault-bench.js';

@@ -1,0 +1,1 @@
+export { ContractWallets, walletSignature } from './contract-wallets.js';

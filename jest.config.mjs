@@ -8,11 +8,23 @@ delete swcrc.exclude;
 const NEEDED = missingNeeds().join('|');
 
 const common = {
-  testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
-  runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   testPathIgnorePatterns: ['/node_modules/', ...(NEEDED ? [`\\.(${NEEDED})\\.[^/]+$`] : [])],
+};
+/** Tests import the sources; only the programs that a test starts are compiled code. */
+const IN_PROCESS = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    '^#libs/(testing|partner-sdk)/(.+)$': '<rootDir>/libs/$1/src/$2/index.ts',
+    '^#libs/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
+  },
+};
+const WHOLE = {
+  testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
+  runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
 };
@@ -29,15 +41,17 @@ const CONTAINERS = '\\.containers\\.soak-spec\\.ts$';
 
 export default {
   projects: [
-    project('unit', '.spec'),
-    project('integration', '.int-spec'),
-    project('e2e', '.e2e-spec'),
+    project('unit', '.spec', IN_PROCESS),
+    project('integration', '.int-spec', WHOLE),
+    project('e2e', '.e2e-spec', WHOLE),
     project('soak', '.soak-spec', {
+      ...WHOLE,
       testPathIgnorePatterns: [...common.testPathIgnorePatterns, CLUSTER, CONTAINERS],
     }),
-    project('cluster', '.cluster.soak-spec'),
+    project('cluster', '.cluster.soak-spec', WHOLE),
     // They use no database and no build of this machine.
     project('containers', '.containers.soak-spec', {
+      ...WHOLE,
       globalSetup: undefined,
       globalTeardown: undefined,
     }),

@@ -59,6 +59,7 @@ async function test() {
     const jest = spawn(
       process.execPath,
       [
+        '--experimental-vm-modules',
         JEST,
         '--selectProjects',
         'containers',

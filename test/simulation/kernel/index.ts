@@ -1,5 +1,5 @@
 export { Choices, type Script, seededRandom } from './choices.js';
-export { failureReport, requireNoFailure } from './report.js';
+export { failureReport } from './report.js';
 export {
   DeviationError,
   firstFailure,

@@ -119,7 +119,7 @@ export function refusalOf({ status, headers }: RawAnswer, body: unknown): Lowmar
  */
 export function waitAfter(outcome: RawAnswer | Error, attempt: number): number {
   const backoffMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
-  if (outcome instanceof Error) return backoffMs;
+  if (!('status' in outcome)) return backoffMs;
   return Math.max(backoffMs, (retryAfterSeconds(outcome.headers) ?? 0) * 1000);
 }
 

@@ -48,9 +48,9 @@ export class ListStream {
   async *parts(): AsyncGenerator<Uint8Array> {
     try {
       while (this.#body !== undefined) {
-        const part = await this.#next(this.#body);
-        if (part instanceof Error) {
-          await this.#resume(part);
+        const { part, failure } = await this.#next(this.#body);
+        if (failure) {
+          await this.#resume(failure);
         } else {
           if (part === undefined) return;
           this.#received += part.length;
@@ -65,11 +65,12 @@ export class ListStream {
 
   async #next(
     body: ReadableStreamDefaultReader<Uint8Array>,
-  ): Promise<Uint8Array | Error | undefined> {
+  ): Promise<{ readonly part?: Uint8Array | undefined; readonly failure?: Error }> {
     try {
-      return (await this.#within(() => body.read())).value;
+      const { value } = await this.#within(() => body.read());
+      return { part: value };
     } catch (error) {
-      return error as Error;
+      return { failure: error as Error };
     }
   }
 
@@ -124,7 +125,7 @@ export class ListStream {
 
   /** Waits before the next attempt. @throws ConnectionError, TimeoutError where no attempt is left */
   async #noteFailure(outcome: RawAnswer | Error): Promise<void> {
-    if (outcome instanceof Error && this.#failures >= this.options.retries) {
+    if (!('status' in outcome) && this.#failures >= this.options.retries) {
       if (outcome instanceof TimeoutError) throw outcome;
       throw new ConnectionError({ cause: outcome });
     }

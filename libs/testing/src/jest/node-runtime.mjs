@@ -1,19 +1,15 @@
 /**
- * Runs test files in Node itself, like the programs. Jest's own runtime would load every file's libraries again into a
- * separate context. The test files of a worker share the modules that they import, so a module must keep no state that
- * another test file could see.
+ * Runs the test files of whole services in Node itself, like the programs. Jest's own runtime, which runs the unit
+ * tests, would load every file's libraries again into a separate context, which takes longer than the tests. The test
+ * files of a worker share the modules that they import, so a module must keep no state that another test file could see.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const require = createRequire(import.meta.url);
-const sibling = (name) => new URL(name, import.meta.url).href;
 
-const PACKAGES = new Map([
-  ['@jest/globals', sibling('globals.mjs')],
-  ['fast-check', sibling('fast-check.mjs')],
-]);
+const GLOBALS = new URL('globals.mjs', import.meta.url).href;
 const ROOT = new URL('../../../../', import.meta.url).href;
 
 /** `describe`, `expect` and the other Jest globals of the test file that runs now. */
@@ -25,7 +21,8 @@ const sourceMaps = new Map();
 registerHooks({
   resolve(specifier, context, nextResolve) {
     if (!context.parentURL?.endsWith('.ts')) return nextResolve(specifier, context);
-    return nextResolve(PACKAGES.get(specifier) ?? sourceOf(specifier, context.parentURL), context);
+    const isGlobals = specifier === '@jest/globals';
+    return nextResolve(isGlobals ? GLOBALS : sourceOf(specifier, context.parentURL), context);
   },
   load(url, context, nextLoad) {
     if (!url.endsWith('.ts')) return nextLoad(url, context);

@@ -1,0 +1,121 @@
+/**
+ * The simulations as programs, which is how `npm run simulate` runs them: they replace the clock, the timers and the
+ * random numbers of their process.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+
+const SEEDS = 2000;
+const LIMIT_MS = 900_000;
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+function run(program: string, args: readonly string[]): Promise<Ended> {
+  const node = ['--max-semi-space-size=64', `dist/test/simulation/${program}.js`, ...args];
+  return new Promise((resolve) => {
+    execFile(process.execPath, node, { maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+const simulate = (...args: string[]): Promise<Ended> => run('main', args);
+const seeds = (first: number, count: number): string[] => [
+  ...['--seed', String(first)],
+  ...['--seeds', String(count)],
+];
+
+describe('the kernel', () => {
+  it('makes the same trace from the same seed, and another from another', async () => {
+    const traces = await Promise.all(
+      ['7', '7', '8'].map((seed) => simulate('sleeping', '--seed', seed)),
+    );
+    const [one, again, other] = traces.map(({ output }) => output);
+    expect(again).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
+  it('replaces clock, timers and random numbers', async () => {
+    const { code, output } = await simulate('sleeping');
+    expect(code).toBe(0);
+    expect(output).toContain('2026-01-02T00:00:01.000Z after 86400000 ms');
+  });
+
+  it('shortens a failing run to what makes it fail, and repeats it from its seed', async () => {
+    const { code, output } = await simulate('crossing', ...seeds(1, 1000));
+    expect(code).toBe(1);
+    // One addition of each, crossed: two reads, two pauses, two writes.
+    expect(output).toMatch(/^\d+ steps, shortened to 6:$/m);
+    expect(output).toMatch(/^lost addition: 1 of 2$/m);
+    const [, seed = ''] = /--seed (\d+)$/m.exec(output) ?? [];
+    const again = await simulate('crossing', '--seed', seed);
+    expect(again.code).toBe(1);
+    expect(output).toContain(again.output.trim());
+  });
+
+  it('never lets a killed process run again, but makes its calls that outlive it', async () => {
+    const { code, output } = await simulate('killed');
+    expect(code).toBe(0);
+    expect(output).toMatch(/its call was made[^]*idle/);
+    expect(output).not.toMatch(/timer fired|was answered/);
+  });
+
+  it('rejects a call that is never answered when its signal aborts', async () => {
+    expect(await simulate('unanswered')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('given up: late'),
+    });
+  });
+
+  it('counts a rejection that no one handles as a failure', async () => {
+    const { code, output } = await simulate('careless');
+    expect(code).toBe(1);
+    expect(output).toContain('unhandled rejection');
+  });
+});
+
+describe.each(['core', 'engine'])('the %s in simulated worlds', (name) => {
+  it('makes the same trace from the same seed, byte for byte', async () => {
+    const traces = await Promise.all(['3', '3', '4'].map((seed) => simulate(name, '--seed', seed)));
+    const [one, again, other] = traces.map(({ output }) => output);
+    expect(again).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
+  it(
+    `deviates with none of the seeds 1 to ${SEEDS}`,
+    async () => {
+      const { code, output } = await simulate(name, ...seeds(1, SEEDS));
+      expect(output).toContain(`${name}: ${SEEDS} seeds,`);
+      expect(code).toBe(0);
+    },
+    LIMIT_MS,
+  );
+});
+
+it.each([
+  { seed: 5322, what: 'a held deduction arrives after the partner found nothing to revert' },
+  { seed: 32775, what: 'unsigned answers leave a revert unknown for its seven days' },
+])('the engine does not deviate with seed $seed: $what', async ({ seed }) => {
+  const { code, output } = await simulate('engine', ...seeds(seed, 1));
+  expect(output).toContain('engine: 1 seeds,');
+  expect(code).toBe(0);
+});
+
+describe('the core on the stores of production', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('makes the same traces as on those in memory', async () => {
+    const { code, output } = await run('core/on-postgres', [database.name, database.url, '20']);
+    expect(output).toContain('20 seeds: the same traces');
+    expect(code).toBe(0);
+  });
+});

@@ -70,7 +70,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'the way to a partner: DNS, a proxy, a certificate': [
     'libs/partner-client/src/verify-answer.spec.ts',
     'libs/partner-client/src/answers.int-spec.ts',
-    'test/simulation/engine/engine.spec.ts',
+    'test/simulation/simulation.int-spec.ts',
     'apps/redemption/src/worker/unsigned-refusals.int-spec.ts',
     'libs/domain/src/redemption/answer-table.spec.ts',
     'libs/partner-client/src/nothing-sent.int-spec.ts',
@@ -178,7 +178,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'contracts/test/redemption-vault-limits.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
-    'test/simulation/engine/engine.spec.ts',
+    'test/simulation/simulation.int-spec.ts',
   ],
   "the commands'": [
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',

@@ -28,6 +28,23 @@ describe('tokensText', () => {
   });
 });
 
+describe('parseDecimal', () => {
+  it.each([
+    ['12', 12n, 0],
+    ['-3.50', -350n, 2],
+    ['1e-7', 1n, 7],
+    ['2.5e1', 25n, 0],
+    ['2.5e3', 2500n, 0],
+    ['9'.repeat(400), BigInt('9'.repeat(400)), 0],
+  ])('of %s', (text, digits, scale) => {
+    expect(parseDecimal(text)).toEqual({ digits, scale });
+  });
+
+  it.each(['', '.5', '5.', '0x1', ' 1', '1e1000', '9'.repeat(401)])('refuses %p', (text) => {
+    expect(() => parseDecimal(text)).toThrow('Expected a decimal number such as 0.0001.');
+  });
+});
+
 describe('compareDecimals', () => {
   it.each([
     ['1', '1.000', 0],

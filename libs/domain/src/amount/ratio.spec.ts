@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ratioToNumber, tokensToNumber } from './ratio.js';
+import { decimalToNumber, ratioToNumber, tokensToNumber } from './ratio.js';
 
 /** The exact value of a finite double as numerator / 2^k, from its bits. */
 function exactly(value: number): { numerator: bigint; power: bigint } {
@@ -116,7 +116,17 @@ describe('ratioToNumber', () => {
   });
 
   it.each([0n, -1n])('refuses the denominator %s', (denominator) => {
-    expect(() => ratioToNumber(1n, denominator)).toThrow(RangeError);
+    const refused = new RangeError('The denominator must be above 0.');
+    expect(() => ratioToNumber(1n, denominator)).toThrow(refused);
+  });
+});
+
+describe('decimalToNumber', () => {
+  it.each([
+    [{ digits: 12n, scale: 0 }, 12],
+    [{ digits: -350n, scale: 2 }, -3.5],
+  ])('of %p is %s', (decimal, expected) => {
+    expect(decimalToNumber(decimal)).toBe(expected);
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { windowOf } from '../snapshot/snapshot.js';
-import { dayOf, parseDay, SECONDS_PER_DAY } from './day.js';
+import { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day.js';
 
 describe('dayOf', () => {
   it('starts a day at exactly 00:00:00', () => {
@@ -15,6 +14,7 @@ describe('parseDay', () => {
   it.each(['1970-01-01', '2026-11-20', '2024-02-29', '9999-12-31'])('takes %s', (text) => {
     const day = parseDay(text) ?? NaN;
     expect(new Date(day * SECONDS_PER_DAY * 1000).toISOString()).toBe(`${text}T00:00:00.000Z`);
+    expect(dayText(day)).toBe(text);
   });
 
   it.each(['', '2026-02-30', '2100-02-29', '2026-04-31', '2026-12-32', '1969-12-31', '26-11-20'])(
@@ -23,17 +23,4 @@ describe('parseDay', () => {
       expect(parseDay(text)).toBeUndefined();
     },
   );
-});
-
-describe('windowOf', () => {
-  it.each([
-    ['2026-11-21T00:00:00.000Z', '2026-11-14T00:00:00Z', '2026-11-21T00:00:00Z'],
-    ['2026-11-21T23:59:59.999Z', '2026-11-14T00:00:00Z', '2026-11-21T00:00:00Z'],
-    ['2028-03-03T12:00:00.000Z', '2028-02-25T00:00:00Z', '2028-03-03T00:00:00Z'],
-  ])('of a request at %s is [%s, %s)', (at, start, end) => {
-    const window = windowOf(Date.parse(at), 7);
-    expect(window.startSeconds).toBe(Date.parse(start) / 1000);
-    expect(window.endSeconds).toBe(Date.parse(end) / 1000);
-    expect(window.endDay - window.firstDay).toBe(7);
-  });
 });

@@ -13,7 +13,7 @@ import {
 } from './day-leaf.js';
 import { DayList, DayListBuilder } from './day-list.js';
 import { provenLow } from './day-proof.js';
-import { buildDayTree } from './day-tree.js';
+import { ascendingOrder, buildDayTree } from './day-tree.js';
 
 const MOST = 2n ** 256n - 1n;
 
@@ -64,6 +64,27 @@ function leavesOf(entries: readonly DayLow[]): [string, string, string][] {
 }
 
 const TYPES = ['address', 'uint256', 'address'];
+
+describe('ascendingOrder', () => {
+  it.each([
+    ['of any bytes', 255],
+    // Of some thousand hashes, two have the same first 24 bits.
+    ['that mostly begin with the same bytes', 1],
+  ])('sorts hashes %s', (_, max) => {
+    const hashes = fc.array(fc.uint8Array({ minLength: 32, maxLength: 32, max }), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(hashes, (all) => {
+        const order = ascendingOrder(new Uint8Array(Buffer.concat(all)));
+        const expected = all
+          .map((hash, place) => ({ hash, place }))
+          .sort((a, b) => Buffer.compare(a.hash, b.hash) || a.place - b.place);
+        expect([...order]).toEqual(expected.map(({ place }) => place));
+      }),
+    );
+  });
+});
 
 describe('buildDayTree', () => {
   it('has the nodes and the proofs of @openzeppelin/merkle-tree', () => {

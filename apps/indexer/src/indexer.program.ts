@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings, unknownSettings } from '#libs/config';
@@ -9,6 +10,10 @@ import { startTracing } from '#libs/telemetry';
 import { IndexerSettings } from './settings/indexer.env.js';
 import { IndexerModule } from './indexer.module.js';
 import { IndexerService } from './lead/indexer.service.js';
+
+// V8 collects when the heap has doubled. With the heap limit of a small container it would collect when the heap has
+// grown by 40 %, which costs a third of the CPU of a first sync. The limit itself stays.
+setFlagsFromString('--heap-growing-percent=100');
 
 const startup = createLogger({ app: 'indexer' });
 

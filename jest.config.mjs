@@ -22,6 +22,7 @@ const IN_PROCESS = {
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
 };
+/** Whole services and programs, in Node itself, on the servers of the run. */
 const WHOLE = {
   testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
   runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',

@@ -13,6 +13,7 @@ import { classifyRpcError, growsWithRange, retryAfterMs } from '../errors/classi
 import { basicCredentials, redact } from '../errors/redact.js';
 import { isRecord } from '../shape/hex.js';
 import { type EndpointUrl } from './endpoint-urls.js';
+import { parseJsonBody } from './json-body.js';
 import { KeptBuffers } from './kept-buffers.js';
 import { type RpcResult } from './rpc-call.js';
 import {
@@ -119,10 +120,8 @@ export class HttpExchange {
       new RpcTimeoutError(`no whole answer within ${timeoutMs} ms`, this.at);
     const deadline = deadlineIn(timeoutMs, { late, parent: signal });
     try {
-      const text = await this.exchange(calls, progress, deadline.signal);
+      const body = await this.exchange(calls, progress, deadline.signal);
       const { bytes, status, retryAfterMs: waitMs } = progress;
-      const isGood = status >= 200 && status < 300;
-      const body: unknown = isGood ? JSON.parse(text) : rpcAnswerIn(text);
       if (status === 429 || body === undefined) throw this.failure(undefined, progress, calls);
       return { body, bytes, status, retryAfterMs: waitMs };
     } catch (error) {
@@ -135,12 +134,15 @@ export class HttpExchange {
     }
   }
 
-  /** @returns the decoded body. @throws BodyTooLarge, and errors of the connection */
+  /**
+   * @returns the parsed body; undefined where a failure has no answer in it
+   * @throws BodyTooLarge, SyntaxError, and errors of the connection
+   */
   private async exchange(
     calls: readonly WireCall[],
     progress: Progress,
     signal: AbortSignal,
-  ): Promise<string> {
+  ): Promise<unknown> {
     // A single call is no batch, which some nodes do not answer.
     const requests = calls.map((call) => ({ jsonrpc: '2.0', ...call }));
     const { statusCode, headers, body } = await this.options.post(this.url, {
@@ -152,10 +154,15 @@ export class HttpExchange {
     const retryAfter = headers['retry-after'];
     const header = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
     progress.retryAfterMs = retryAfterMs(header, this.options.time.wallMs());
-    return this.buffers.textOf(decoded(body, headers['content-encoding']), (bytes) => {
-      progress.bytes = bytes;
-      if (bytes > this.options.maxResponseBytes) throw new BodyTooLarge();
-    });
+    const isGood = statusCode >= 200 && statusCode < 300;
+    return this.buffers.read(
+      decoded(body, headers['content-encoding']),
+      (bytes) => {
+        progress.bytes = bytes;
+        if (bytes > this.options.maxResponseBytes) throw new BodyTooLarge();
+      },
+      isGood ? parseJsonBody : rpcAnswerIn,
+    );
   }
 
   private failure(error: unknown, progress: Progress, calls: readonly WireCall[]): RpcError {
@@ -294,9 +301,9 @@ function indexOf(id: unknown, firstId: number): number | undefined {
 }
 
 /** The body if it is a JSON-RPC error or a list of answers, which may come with any status; undefined for others. */
-function rpcAnswerIn(text: string): unknown {
+function rpcAnswerIn(bytes: Buffer): unknown {
   try {
-    const body: unknown = JSON.parse(text);
+    const body = parseJsonBody(bytes);
     const isList = Array.isArray(body) && body.length > 0 && body.every(isAnswer);
     return isList || isRpcError(body) ? body : undefined;
   } catch {

@@ -10,8 +10,15 @@ export class KeptBuffers {
   /** As many as there were bodies at once. */
   private readonly free: Buffer[] = [];
 
-  /** @param onBytes receives the bytes so far, before they are kept; what it throws ends the reading */
-  async textOf(chunks: AsyncIterable<Buffer>, onBytes: (bytes: number) => void): Promise<string> {
+  /**
+   * @param onBytes receives the bytes so far, before they are kept; what it throws ends the reading
+   * @param use receives the whole body, which is valid until it returns
+   */
+  async read<T>(
+    chunks: AsyncIterable<Buffer>,
+    onBytes: (bytes: number) => void,
+    use: (body: Buffer) => T,
+  ): Promise<T> {
     let buffer = this.free.pop() ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
     let bytes = 0;
     try {
@@ -22,7 +29,7 @@ export class KeptBuffers {
         buffer.set(chunk, bytes);
         bytes = end;
       }
-      return buffer.toString('utf8', 0, bytes);
+      return use(buffer.subarray(0, bytes));
     } finally {
       if (buffer.byteLength <= MOST_KEPT_BYTES) this.free.push(buffer);
     }

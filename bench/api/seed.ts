@@ -53,7 +53,7 @@ export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
         blockAt(first + index, secondsOf(first + index), { random, shape }),
       );
       const folded = foldBlocks(states, blocks);
-      for (const { wallet, after } of folded.wallets) states.set(wallet, after);
+      for (const { wallet, after } of folded.wallets.values()) states.set(wallet, after);
       const next = syntheticBlock(last, secondsOf(last));
       await store.commit({
         fence,

@@ -4,6 +4,7 @@ export * from './balance/balance.js';
 export {
   foldBlocks,
   type FoldedBlocks,
+  type FoldedDay,
   type FoldedWallet,
   NegativeBalanceError,
   type WalletStates,

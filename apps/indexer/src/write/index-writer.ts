@@ -63,7 +63,7 @@ export class IndexWriter {
   /** Stored states. Any of them may be evicted at any moment. */
   private readonly cache: LRUCache<Address, WalletState>;
   /** The states that the current transaction writes, or that the last one wrote. */
-  private underway: ReadonlyMap<Address, WalletState> = new Map();
+  private underway: FoldedBlocks['wallets'] = new Map();
   private readonly remembered = new Map<bigint, BlockRef>();
   private pendingState: IndexState | undefined;
   private storedState: IndexState | undefined;
@@ -232,7 +232,7 @@ export class IndexWriter {
     for (const { deltas } of blocks) {
       for (const { wallet } of deltas) {
         if (states.has(wallet)) continue;
-        const state = this.underway.get(wallet) ?? this.cache.get(wallet);
+        const state = this.underway.get(wallet)?.after ?? this.cache.peek(wallet);
         states.set(wallet, state);
         if (state === undefined) missing.push(wallet);
       }
@@ -259,8 +259,8 @@ export class IndexWriter {
       ...(verifiedNumber !== undefined && { verifiedNumber }),
       ...(facts.synced && { synced: true }),
     });
-    const wallets = folded?.wallets ?? [];
-    this.underway = new Map(wallets.map(({ wallet, after }) => [wallet, after]));
+    const wallets: FoldedBlocks['wallets'] = folded?.wallets ?? new Map();
+    this.underway = wallets;
     this.pendingState = next;
     for (const block of [...blocks, head]) this.remembered.set(block.number, block);
     for (const number of this.remembered.keys()) {
@@ -270,7 +270,7 @@ export class IndexWriter {
       () => {
         this.storedState = next;
         this.synced ||= facts.synced;
-        for (const { wallet, after } of wallets) this.cache.set(wallet, after);
+        for (const { wallet, after } of wallets.values()) this.cache.set(wallet, after);
       },
       (error: unknown) => {
         this.forget();

@@ -103,7 +103,7 @@ describe('IndexStore', () => {
       ]);
     const hundred = staked(first, 100n, new Map());
     await store.commit(aBatch({ fence, head: first, folded: hundred }));
-    const right = new Map(hundred.wallets.map(({ wallet, after }) => [wallet, after]));
+    const right = new Map([...hundred.wallets].map(([wallet, { after }]) => [wallet, after]));
     const batch = { fence, previousHead: first, head: second };
     const state = right.get(aWallet(2));
     if (state === undefined) throw new Error('it was folded');

@@ -17,7 +17,7 @@ import {
   requireSameSettings,
 } from './index-state.js';
 import { recountTotal, rewind, rollBack, type RollbackResult } from './rollback.js';
-import { readWalletStates, writeWallets } from './range-rows.js';
+import { type RangeText, rangeText, readWalletStates, writeRange } from './range-rows.js';
 
 /**
  * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
@@ -148,6 +148,12 @@ const CLEAR_HALT = named<{ fence: bigint }>(
     WHERE fence = :fence RETURNING fence`,
 );
 
+/** A batch as it is sent. */
+interface CommitText extends Pick<IndexBatch, 'fence' | 'previousHead'> {
+  readonly rows: RangeText | undefined;
+  readonly advance: ReturnType<typeof ADVANCE>;
+}
+
 /**
  * The index of staked balances, for the indexer. Every write is one transaction that locks the state's row. It is
  * refused where the caller is not the leader or where the stored head is not the one that the caller knows.
@@ -200,18 +206,10 @@ export class IndexStore extends IndexReader {
    * DatabaseUnavailableError. Nothing is written, except that after a DatabaseUnavailableError the batch may be
    * written: the caller has to read the state.
    */
-  async commit(batch: IndexBatch): Promise<void> {
+  commit(batch: IndexBatch): Promise<void> {
     const { fence, previousHead, folded } = batch;
-    const work = async (client: PoolClient): Promise<void> => {
-      await lock(client, fence, previousHead);
-      if (folded) await writeWallets(client, folded);
-      await client.query(ADVANCE(advanceValues(batch)));
-    };
-    try {
-      await this.database.transaction(work);
-    } catch (error) {
-      throw isBeyondPartition(error) ? new PartitionAwaitedError(error) : error;
-    }
+    const rows = folded && rangeText(folded);
+    return this.write({ fence, previousHead, rows, advance: ADVANCE(advanceValues(batch)) });
   }
 
   /**
@@ -248,6 +246,18 @@ export class IndexStore extends IndexReader {
   async clearHalt(fence: bigint): Promise<void> {
     const rows = await this.database.query(CLEAR_HALT({ fence }));
     if (rows.length === 0) throw new FencedError();
+  }
+
+  private async write({ fence, previousHead, rows, advance }: CommitText): Promise<void> {
+    try {
+      await this.database.transaction(async (client) => {
+        await lock(client, fence, previousHead);
+        if (rows) await writeRange(client, rows);
+        await client.query(advance);
+      });
+    } catch (error) {
+      throw isBeyondPartition(error) ? new PartitionAwaitedError(error) : error;
+    }
   }
 
   private takeBack<T>(

@@ -5,7 +5,12 @@ import { type BlockDeltas, type WalletState } from './balance.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
 import { PermanentError } from '../errors/errors.js';
 import { dailyMinima } from '../snapshot/snapshot.js';
-import { type FoldedBlocks, foldBlocks, NegativeBalanceError } from './fold-blocks.js';
+import {
+  type FoldedBlocks,
+  type FoldedWallet,
+  foldBlocks,
+  NegativeBalanceError,
+} from './fold-blocks.js';
 
 const WALLETS = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(40)}` as Address);
 const [ALICE = '' as Address, BOB = '' as Address] = WALLETS;
@@ -93,24 +98,28 @@ function foldInBatches(history: readonly BlockDeltas[], cuts: readonly number[])
   const states = new Map<Address, WalletState>();
   const days = new Map<string, FoldedBlocks['days'][number]>();
   const changes: FoldedBlocks['changes'] = [];
-  const wallets = new Map<Address, FoldedBlocks['wallets'][number]>();
+  const wallets = new Map<Address, FoldedWallet>();
   const dayDeltas = new Map<number, bigint>();
   let totalDelta = 0n;
   for (let i = 1; i < bounds.length; i++) {
     const folded = foldBlocks(states, history.slice(bounds[i - 1], bounds[i]));
-    for (const one of folded.wallets) {
+    for (const one of folded.wallets.values()) {
       states.set(one.wallet, one.after);
       wallets.set(one.wallet, { ...one, before: wallets.get(one.wallet)?.before });
     }
     for (const [day, delta] of folded.dayDeltas) dayDeltas.set(day, totalDelta + delta);
-    for (const day of folded.days) days.set(`${day.wallet}/${day.day}`, day);
+    for (const day of folded.days) {
+      const key = `${day.wallet}/${day.day}`;
+      expect(day.hasRow).toBe(days.has(key));
+      days.set(key, { ...day, hasRow: false });
+    }
     changes.push(...folded.changes);
     totalDelta += folded.totalDelta;
   }
   return {
     changes,
     days: [...days.values()],
-    wallets: [...wallets.values()],
+    wallets,
     totalDelta,
     dayDeltas,
   };
@@ -119,7 +128,6 @@ function foldInBatches(history: readonly BlockDeltas[], cuts: readonly number[])
 const sorted = (folded: FoldedBlocks) => ({
   ...folded,
   days: folded.days.toSorted((a, b) => a.day - b.day || a.wallet.localeCompare(b.wallet)),
-  wallets: folded.wallets.toSorted((a, b) => a.wallet.localeCompare(b.wallet)),
 });
 
 describe('foldBlocks with dailyMinima', () => {
@@ -169,7 +177,7 @@ describe('foldBlocks with dailyMinima', () => {
         for (const { wallet, blockNumber, balance } of changes) {
           expect(balance).toBe(balanceAt(history.slice(0, Number(blockNumber)), wallet, Infinity));
         }
-        const total = wallets.reduce((sum, { after }) => sum + after.balance, 0n);
+        const total = [...wallets.values()].reduce((sum, { after }) => sum + after.balance, 0n);
         expect(totalDelta).toBe(total);
         const ofDays = [...dayDeltas].map(([day]) => {
           const end = (day + 1) * SECONDS_PER_DAY - 1;
@@ -187,7 +195,7 @@ describe('foldBlocks with dailyMinima', () => {
 const NOTHING: FoldedBlocks = {
   changes: [],
   days: [],
-  wallets: [],
+  wallets: new Map(),
   totalDelta: 0n,
   dayDeltas: new Map(),
 };
@@ -201,8 +209,8 @@ describe('foldBlocks', () => {
       block(2, midnight, [ALICE, -40]),
     ]);
     expect(days).toEqual([
-      { wallet: ALICE, day: FIRST_DAY - 1, low: 0n, closing: 100n },
-      { wallet: ALICE, day: FIRST_DAY, low: null, closing: 60n },
+      { wallet: ALICE, day: FIRST_DAY - 1, low: 0n, closing: 100n, hasRow: false },
+      { wallet: ALICE, day: FIRST_DAY, low: null, closing: 60n, hasRow: false },
     ]);
   });
 
@@ -213,7 +221,9 @@ describe('foldBlocks', () => {
       block(3, midnight, [ALICE, 70]),
     ]);
     expect(changes.map(({ balance }) => balance)).toEqual([100n, 0n, 70n]);
-    expect(days).toEqual([{ wallet: ALICE, day: FIRST_DAY, low: null, closing: 70n }]);
+    expect(days).toEqual([
+      { wallet: ALICE, day: FIRST_DAY, low: null, closing: 70n, hasRow: false },
+    ]);
   });
 
   it('never sees what happens inside a block', () => {
@@ -229,7 +239,7 @@ describe('foldBlocks', () => {
   it('adds no row for a net effect of zero, except the first ever', () => {
     const first = foldBlocks(new Map(), [block(1, midnight + 5, [ALICE, 50], [ALICE, -50])]);
     expect(first.changes.map(({ balance }) => balance)).toEqual([0n]);
-    const states = new Map(first.wallets.map(({ wallet, after }) => [wallet, after]));
+    const states = new Map([...first.wallets].map(([wallet, { after }]) => [wallet, after]));
     const second = foldBlocks(states, [block(2, midnight + 9, [ALICE, 7], [ALICE, -7])]);
     expect(second).toEqual(NOTHING);
   });

@@ -46,13 +46,18 @@ export interface FoldedWallet {
   readonly after: WalletState;
 }
 
+export interface FoldedDay extends BalanceDay {
+  /** Whether `before` is a state of this day, so that the day has a row already. */
+  readonly hasRow: boolean;
+}
+
 export interface FoldedBlocks {
   /** In block order. */
   readonly changes: BalanceChange[];
   /** One row for each wallet and day with a change, as the day stands after the last block. */
-  readonly days: BalanceDay[];
-  /** Each wallet in `changes`, once. */
-  readonly wallets: FoldedWallet[];
+  readonly days: FoldedDay[];
+  /** Each wallet in `changes`. */
+  readonly wallets: ReadonlyMap<Address, FoldedWallet>;
   /** Net change of the sum of all balances. */
   readonly totalDelta: bigint;
   /** The same from the first block to the end of each day with a change, or to the last block. */
@@ -62,13 +67,16 @@ export interface FoldedBlocks {
 /** State of one wallet during the fold. Mutable, because a backfill takes millions of these steps. */
 interface WalletFold {
   readonly wallet: Address;
+  readonly before: WalletState | undefined;
   balance: bigint;
   /** Balance before the block that is being applied. */
-  before: bigint;
+  held: bigint;
   /** Undefined before the wallet's first event. */
   sinceSeconds: number | undefined;
   low: bigint | null;
   day: number;
+  /** Whether `day` is the day of `before`. */
+  hasRow: boolean;
   /** Whether the folded blocks changed the balance on `day`, so the day needs a row. */
   changed: boolean;
   /** Index in `blocks` of the newest block with an effect on the wallet; -1 before the first. */
@@ -83,7 +91,7 @@ interface WalletFold {
 export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[]): FoldedBlocks {
   const ledgers = new Map<Address, WalletFold>();
   const changes: BalanceChange[] = [];
-  const days: BalanceDay[] = [];
+  const days: FoldedDay[] = [];
   const dayDeltas = new Map<number, bigint>();
   let totalDelta = 0n;
   let previous: BlockDeltas | undefined;
@@ -92,9 +100,9 @@ export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[])
     previous = block;
     const changesBefore = changes.length;
     for (const ledger of touchedBy(block, index, { ledgers, states })) {
-      const amount = ledger.balance - ledger.before;
+      const amount = ledger.balance - ledger.held;
       if (ledger.balance < 0n) {
-        throw new NegativeBalanceError(ledger.wallet, block.blockNumber, ledger.before, amount);
+        throw new NegativeBalanceError(ledger.wallet, block.blockNumber, ledger.held, amount);
       }
       if (amount === 0n && ledger.sinceSeconds !== undefined) continue;
       totalDelta += amount;
@@ -108,11 +116,12 @@ export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[])
     }
     if (changes.length > changesBefore) dayDeltas.set(dayOf(block.timestampSeconds), totalDelta);
   });
-  const wallets: FoldedWallet[] = [];
-  for (const { wallet, changed, balance, sinceSeconds, low, day } of ledgers.values()) {
-    if (!changed || sinceSeconds === undefined) continue;
-    days.push({ wallet, day, low, closing: balance });
-    wallets.push({ wallet, before: states.get(wallet), after: { balance, sinceSeconds, low } });
+  const wallets = new Map<Address, FoldedWallet>();
+  for (const ledger of ledgers.values()) {
+    const { wallet, before, balance, sinceSeconds, low } = ledger;
+    if (!ledger.changed || sinceSeconds === undefined) continue;
+    days.push(dayOfLedger(ledger, balance));
+    wallets.set(wallet, { wallet, before, after: { balance, sinceSeconds, low } });
   }
   return { changes, days, wallets, totalDelta, dayDeltas };
 }
@@ -135,7 +144,7 @@ function touchedBy(
     }
     if (ledger.block !== index) {
       ledger.block = index;
-      ledger.before = ledger.balance;
+      ledger.held = ledger.balance;
       touched.push(ledger);
     }
     ledger.balance += amount;
@@ -147,28 +156,36 @@ function opened(wallet: Address, state: WalletState | undefined): WalletFold {
   const balance = state?.balance ?? 0n;
   return {
     wallet,
+    before: state,
     balance,
-    before: balance,
+    held: balance,
     sinceSeconds: state?.sinceSeconds,
     low: state?.low ?? null,
     day: state === undefined ? -1 : dayOf(state.sinceSeconds),
+    hasRow: state !== undefined,
     changed: false,
     block: -1,
   };
 }
 
-/** Advances the ledger to `seconds`, where `balance` replaces `before`, and pushes a day that ended to `days`. */
-function change(ledger: WalletFold, seconds: number, days: BalanceDay[]): void {
-  const { wallet, before, sinceSeconds, low } = ledger;
+/** The row of the ledger's day. */
+function dayOfLedger({ wallet, day, low, hasRow }: WalletFold, closing: bigint): FoldedDay {
+  return { wallet, day, low, closing, hasRow };
+}
+
+/** Advances the ledger to `seconds`, where `balance` replaces `held`, and pushes a day that ended to `days`. */
+function change(ledger: WalletFold, seconds: number, days: FoldedDay[]): void {
+  const { held, sinceSeconds, low } = ledger;
   if (sinceSeconds !== undefined && seconds < sinceSeconds) throw outOfOrder(seconds, sinceSeconds);
   const day = dayOf(seconds);
   if (sinceSeconds === undefined || day !== ledger.day) {
-    if (ledger.changed) days.push({ wallet, day: ledger.day, low, closing: before });
+    if (ledger.changed) days.push(dayOfLedger(ledger, held));
     // The balance at 00:00 held until now, unless the change is at 00:00:00 itself.
-    ledger.low = seconds > day * SECONDS_PER_DAY ? before : null;
+    ledger.low = seconds > day * SECONDS_PER_DAY ? held : null;
     ledger.day = day;
-  } else if (seconds > sinceSeconds && (low === null || before < low)) {
-    ledger.low = before;
+    ledger.hasRow = false;
+  } else if (seconds > sinceSeconds && (low === null || held < low)) {
+    ledger.low = held;
   }
   ledger.sinceSeconds = seconds;
   ledger.changed = true;

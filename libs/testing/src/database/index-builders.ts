@@ -1,6 +1,7 @@
 import { type Database, type IndexBatch, IndexStore, type InitialIndexState } from '#libs/db';
 import {
   type Address,
+  type BalanceDay,
   type BlockDeltas,
   type BlockHash,
   type BlockRef,
@@ -25,16 +26,26 @@ export function aBlock(
 }
 
 /**
- * Rows to commit as they are, whether or not they agree with each other or with the index.
+ * Rows to commit as they are, whether or not they agree with each other or with the index. No day has a row yet.
  * @param total by how much the sum of all balances changes
  */
 export function aFold({
   total = 0n,
-  ...rows
-}: Partial<Pick<FoldedBlocks, 'changes' | 'days' | 'wallets'>> & { total?: bigint }): FoldedBlocks {
-  const [last] = (rows.days ?? []).map(({ day }) => day).sort((a, b) => b - a);
-  const dayDeltas = new Map(last === undefined ? [] : [[last, total]]);
-  return { changes: [], days: [], wallets: [], ...rows, totalDelta: total, dayDeltas };
+  changes = [],
+  days = [],
+}: {
+  readonly total?: bigint;
+  readonly changes?: FoldedBlocks['changes'];
+  readonly days?: readonly BalanceDay[];
+}): FoldedBlocks {
+  const [last] = days.map(({ day }) => day).sort((a, b) => b - a);
+  return {
+    changes,
+    days: days.map((day) => ({ ...day, hasRow: false })),
+    wallets: new Map(),
+    totalDelta: total,
+    dayDeltas: new Map(last === undefined ? [] : [[last, total]]),
+  };
 }
 
 export function anInitialIndex(overrides: Partial<InitialIndexState> = {}): InitialIndexState {

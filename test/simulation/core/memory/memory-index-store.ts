@@ -233,8 +233,7 @@ export class MemoryIndexStore implements Public<IndexStore> {
 
   /** The tables with the new rows; nothing is changed where a row is refused. */
   private write({ wallets, changes, days }: FoldedBlocks, { head }: IndexState) {
-    const before = new Map(wallets.map((one) => [one.wallet, one.before]));
-    for (const [wallet, stated] of before) this.requireState(wallet, stated);
+    for (const { wallet, before } of wallets.values()) this.requireState(wallet, before);
     const nextChanges = new Map(this.tables.changes);
     for (const { wallet, blockNumber: block, timestampSeconds: seconds, balance } of changes) {
       const rows = nextChanges.get(wallet) ?? [];
@@ -243,13 +242,8 @@ export class MemoryIndexStore implements Public<IndexStore> {
       nextChanges.set(wallet, [...rows, { block, seconds, balance }]);
     }
     const nextDays = new Map(this.tables.days);
-    for (const { wallet, ...day } of days) {
-      const state = before.get(wallet);
-      const isKnown = state !== undefined && dayOf(state.sinceSeconds) === day.day;
-      nextDays.set(
-        wallet,
-        isKnown ? replaced(nextDays, wallet, day) : added(nextDays, wallet, day),
-      );
+    for (const { wallet, hasRow, ...day } of days) {
+      nextDays.set(wallet, hasRow ? replaced(nextDays, wallet, day) : added(nextDays, wallet, day));
     }
     return { changes: nextChanges, days: nextDays };
   }

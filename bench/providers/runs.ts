@@ -114,7 +114,7 @@ export function startIndexer(
   return Program.start('dist/apps/indexer/src/main.js', {
     logFile: join(folder, 'indexer.log'),
     // As docker-compose.yml starts it, with the heap limit that Node derives from the container's memory limit of 1 GiB.
-    nodeOptions: ['--max-semi-space-size=16', '--max-old-space-size=512', ...nodeOptions],
+    nodeOptions: ['--max-semi-space-size=32', '--max-old-space-size=512', ...nodeOptions],
     environment: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: urls.join(),

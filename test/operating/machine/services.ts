@@ -70,7 +70,7 @@ export class Services {
     const port = String(await freePort());
     this.indexer = await ManagedProcess.start({
       command: process.execPath,
-      args: ['--max-semi-space-size=16', 'dist/apps/indexer/src/main.js'],
+      args: ['--max-semi-space-size=32', 'dist/apps/indexer/src/main.js'],
       environment: {
         ...this.environmentOf('indexer'),
         LISTEN_HOST: '127.0.0.1',

@@ -34,7 +34,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'npx nest build': 'would delete the build under test',
   'node apps/web/build.mjs': 'would delete the pages under test',
   'npm run start:': 'servers; test/restarts, test/stack and console-by-hand.e2e-spec.ts start them',
-  'node --max-semi-space-size=16 dist/apps/indexer/src/main.js':
+  'node --max-semi-space-size=32 dist/apps/indexer/src/main.js':
     'a server; runs beside the commands',
   'cast call': 'is no tool of ours',
 };

@@ -41,7 +41,7 @@ export class NewIndexer {
   /** @param databaseUrl of the indexer's database user */
   static start(source: SettingsSource, databaseUrl: string): NewIndexer {
     // The child ends when its standard input closes, so it never outlives the command.
-    const child = spawn(process.execPath, ['--max-semi-space-size=16', PROGRAM], {
+    const child = spawn(process.execPath, ['--max-semi-space-size=32', PROGRAM], {
       env: { ...source, ...CHANGED, DATABASE_URL: databaseUrl },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

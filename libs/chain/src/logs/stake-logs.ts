@@ -86,8 +86,6 @@ interface Sink {
 
 type EventLogOfBlock = EventLog & { readonly blockNumber: number };
 
-/** Size of the cache of wallets, so that a million events of a thousand wallets make a thousand strings. */
-const MAX_KNOWN_WALLETS = 100_000;
 const WORD = /^0x[0-9a-f]{64}$/i;
 const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
 
@@ -98,7 +96,6 @@ const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
 export class EventDecoder {
   /** Searched from the front: the list is short, and comparing is cheaper than hashing every topic. */
   private readonly kinds: readonly { readonly topic0: string; readonly specs: StakeEventSpec[] }[];
-  private readonly wallets = new Map<string, Address>();
 
   constructor(events: readonly StakeEventSpec[]) {
     const topics = [...new Set(events.map((event) => event.topic0))];
@@ -121,65 +118,59 @@ export class EventDecoder {
   ): string | undefined {
     const topic0 = log.topics[0];
     for (const kind of this.kinds) {
-      if (kind.topic0 === topic0) return this.decodeAs(kind.specs, log, { into, burnt });
+      if (kind.topic0 === topic0) return decodeAs(kind.specs, log, { into, burnt });
     }
     return 'an event we did not ask for';
   }
+}
 
-  private decodeAs(
-    specs: readonly StakeEventSpec[],
-    log: EventLogOfBlock,
-    sink: Sink,
-  ): string | undefined {
-    let fits = false;
-    for (const spec of specs) {
-      if (log.topics.length !== spec.topics) continue;
-      fits = true;
-      if (log.data.length < 2 + spec.dataWords * 64) {
-        const found = `${log.data.length / 2 - 1} bytes of data`;
-        throw new EventMismatchError(log.blockNumber, spec, found);
-      }
-      if (spec.where.length > 0 && !matches(spec, log)) continue;
-      const fault = this.apply(spec, log, sink);
-      if (fault !== undefined) return fault;
-    }
-    const [spec] = specs;
-    if (!fits && spec) {
-      const found = `${log.topics.length - 1} indexed fields`;
+function decodeAs(
+  specs: readonly StakeEventSpec[],
+  log: EventLogOfBlock,
+  sink: Sink,
+): string | undefined {
+  let fits = false;
+  for (const spec of specs) {
+    if (log.topics.length !== spec.topics) continue;
+    fits = true;
+    if (log.data.length < 2 + spec.dataWords * 64) {
+      const found = `${log.data.length / 2 - 1} bytes of data`;
       throw new EventMismatchError(log.blockNumber, spec, found);
     }
-    return undefined;
+    if (spec.where.length > 0 && !matches(spec, log)) continue;
+    const fault = apply(spec, log, sink);
+    if (fault !== undefined) return fault;
   }
+  const [spec] = specs;
+  if (!fits && spec) {
+    const found = `${log.topics.length - 1} indexed fields`;
+    throw new EventMismatchError(log.blockNumber, spec, found);
+  }
+  return undefined;
+}
 
-  private apply(spec: StakeEventSpec, log: EventLog, { into, burnt }: Sink): string | undefined {
-    const account = this.wallet(wordAt(log, spec.account));
-    if (account === undefined) return 'an account that is not an address';
-    const amountWord = wordAt(log, spec.amount);
-    if (spec.amount.in === 'topic' && !WORD.test(amountWord)) return 'an amount that is not a word';
-    const amount = BigInt(amountWord);
-    if (amount === 0n) return undefined;
-    if (account !== ZERO_ADDRESS) {
-      into.push({ wallet: account, amount: spec.effect === 'increase' ? amount : -amount });
-    }
-    if (!spec.receiver) return undefined;
-    const receiver = this.wallet(wordAt(log, spec.receiver));
-    if (receiver === undefined) return 'a receiver that is not an address';
-    if (receiver === ZERO_ADDRESS) burnt.burnt += amount;
-    else into.push({ wallet: receiver, amount });
-    return undefined;
+function apply(spec: StakeEventSpec, log: EventLog, { into, burnt }: Sink): string | undefined {
+  const account = walletIn(wordAt(log, spec.account));
+  if (account === undefined) return 'an account that is not an address';
+  const amountWord = wordAt(log, spec.amount);
+  if (spec.amount.in === 'topic' && !WORD.test(amountWord)) return 'an amount that is not a word';
+  const amount = BigInt(amountWord);
+  if (amount === 0n) return undefined;
+  if (account !== ZERO_ADDRESS) {
+    into.push({ wallet: account, amount: spec.effect === 'increase' ? amount : -amount });
   }
+  if (!spec.receiver) return undefined;
+  const receiver = walletIn(wordAt(log, spec.receiver));
+  if (receiver === undefined) return 'a receiver that is not an address';
+  if (receiver === ZERO_ADDRESS) burnt.burnt += amount;
+  else into.push({ wallet: receiver, amount });
+  return undefined;
+}
 
-  private wallet(word: string): Address | undefined {
-    const known = this.wallets.get(word);
-    if (known !== undefined) return known;
-    const lower = word.toLowerCase();
-    if (!ADDRESS_WORD.test(lower)) return undefined;
-    if (this.wallets.size >= MAX_KNOWN_WALLETS) this.wallets.clear();
-    // Copied through a buffer, so that the short string does not keep the long one in memory.
-    const wallet = `0x${Buffer.from(lower.slice(26)).toString('latin1')}` as Address;
-    this.wallets.set(word, wallet);
-    return wallet;
-  }
+/** The address in a word; undefined where it holds something else. */
+function walletIn(word: string): Address | undefined {
+  const lower = word.toLowerCase();
+  return ADDRESS_WORD.test(lower) ? (`0x${lower.slice(26)}` as Address) : undefined;
 }
 
 /** Whether one of the events counts this log: its layout fits, and the conditions of `where` hold. */

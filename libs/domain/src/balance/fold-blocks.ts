@@ -47,7 +47,7 @@ export interface FoldedWallet {
 }
 
 export interface FoldedDay extends BalanceDay {
-  /** Whether `before` is a state of this day, so that the day has a row already. */
+  /** Whether the wallet's state before the blocks is of this day, so that the day has a row. */
   readonly hasRow: boolean;
 }
 

@@ -31,10 +31,7 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'lowmark-stack-'));
-    // The ports are requested one after the other, since concurrent requests may return the same free port.
-    for (const name of STACK_PORTS) {
-      environment[name] = String(await freePort());
-    }
+    for (const name of STACK_PORTS) environment[name] = String(await freePort());
   });
   afterAll(async () => {
     await stack?.stop();

@@ -95,11 +95,15 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
  * the port before its program does.
  */
 const PORTS = { first: 20_000, end: 32_768 };
+/** A port is given once, since its program may not listen yet when the next one is asked for. */
+const given = new Set<number>();
 
 /** A loopback port that is free now, for a program that cannot listen on port 0 and report its port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.first, PORTS.end);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port)) return port;
   }
 }

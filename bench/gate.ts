@@ -5,7 +5,8 @@
  *
  *   npm run bench -- gate [--only backfill,days]
  *     [--accept NAME,… | all]   writes what was measured as the new marks into bench/baseline.json. A mark may fall at
- *                               any time. It rises only in a commit of its own, which says why.
+ *                               any time. It rises only in a commit of its own, which says why. Look at the rounds
+ *                               before: the best of a noisy run is a mark that no later run meets.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

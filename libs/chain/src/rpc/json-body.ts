@@ -2,7 +2,7 @@
 import { isAscii } from 'node:buffer';
 import { isRecord } from '../shape/hex.js';
 
-/** About the size of the parts in which a list is parsed. V8 gets the memory for a string above 128 KiB anew each time. */
+/** About the size of the parts in which a list is parsed. V8 reuses memory only for strings below 128 KiB. */
 const PART_BYTES = 64 * 1024;
 const LIST_BEGINS = '"result":[{';
 const LIST_ENDS = '}]';

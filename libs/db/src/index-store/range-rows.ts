@@ -124,13 +124,10 @@ async function requireStates(client: PoolClient, stated: DayArrays): Promise<voi
   if (row !== undefined) throw new WrongStateError(addressOf(row.wallet), row.stated, row.stored);
 }
 
+/** The day of the wallet's newest change before the range, which has a row. */
 function statedDay({ wallet, before }: FoldedWallet): StatedDay {
-  return { wallet, day: dayBeforeOf(before), low: before?.low, closing: before?.balance };
-}
-
-/** The day of the wallet's newest change, which has a row. */
-function dayBeforeOf(before: WalletState | undefined): number | undefined {
-  return before && dayOf(before.sinceSeconds);
+  const day = before && dayOf(before.sinceSeconds);
+  return { wallet, day, low: before?.low, closing: before?.balance };
 }
 
 interface StatedDay {

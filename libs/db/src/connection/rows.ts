@@ -33,11 +33,46 @@ export function addressBytes(address: Address): Buffer {
   return Buffer.from(address.slice(2), 'hex');
 }
 
+const BYTEA_OID = 17;
+const ARRAY_HEAD_BYTES = 20;
+const ADDRESS_BYTES = 20;
+
 /**
- * A bytea array as PostgreSQL writes it, several times faster to build and to parse than the driver's quoted elements.
+ * A parameter of type bytea[] in PostgreSQL's binary format, which pg uses for a Buffer (`array_send` in
+ * src/backend/utils/adt/arrayfuncs.c: dimensions, whether there are nulls, type, length and lower bound, then length and
+ * bytes of each element). Costs a seventh of the text format, and half of its bytes.
  */
-export function byteaArray(wallets: readonly Address[]): string {
-  return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
+export function byteaArray(wallets: readonly Address[]): Buffer {
+  const elementBytes = 4 + ADDRESS_BYTES;
+  const array = Buffer.allocUnsafe(ARRAY_HEAD_BYTES + elementBytes * wallets.length);
+  for (const [field, value] of [1, 0, BYTEA_OID, wallets.length, 1].entries())
+    array.writeInt32BE(value, 4 * field);
+  let at = ARRAY_HEAD_BYTES;
+  for (const wallet of wallets) {
+    array.writeInt32BE(ADDRESS_BYTES, at);
+    array.write(hexOf(wallet), at + 4, 'hex');
+    at += elementBytes;
+  }
+  return array;
+}
+
+/** Values of one piece of a text. V8 makes new memory for each string above 128 KiB, which costs as much as its bytes. */
+const VALUES_PER_PIECE = 1000;
+
+/** A parameter of type text that PostgreSQL casts to an array, of values without commas and quotes. */
+export function arrayText<T>(values: readonly T[], textOf: (value: T) => string | null): Buffer {
+  const pieces: Buffer[] = [];
+  for (let start = 0; start < values.length; start += VALUES_PER_PIECE) {
+    let piece = start === 0 ? '{' : ',';
+    const end = Math.min(start + VALUES_PER_PIECE, values.length);
+    for (let at = start; at < end; at += 1) {
+      piece += textOf(values[at] as T) ?? 'NULL';
+      piece += at + 1 < end ? ',' : '';
+    }
+    pieces.push(Buffer.from(piece, 'latin1'));
+  }
+  pieces.push(Buffer.from(values.length === 0 ? '{}' : '}'));
+  return Buffer.concat(pieces);
 }
 
 /** Number, hash and time of a block, as columns in one array. */

@@ -18,7 +18,7 @@ const INSERT = named<Record<'stakeSet' | 'reason' | 'actor' | 'blocks', string>>
   `INSERT INTO partners.correction (stake_set, reason, actor, blocks) VALUES (:stakeSet, :reason, :actor, :blocks) RETURNING id`,
 );
 
-const INSERT_DAYS = named<Record<string, string>>(
+const INSERT_DAYS = named<Record<string, string | Buffer>>(
   'correction_days',
   `INSERT INTO partners.corrected_days (correction, wallet, first_day, last_day, stored, correct)
     SELECT :id::bigint, * FROM unnest(:wallets::bytea[], :firsts::int[], :lasts::int[], :stored::numeric[], :correct::numeric[])`,

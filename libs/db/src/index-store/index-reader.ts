@@ -11,7 +11,7 @@ import { walletsOf } from './wallets-of.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
-const BALANCES_AT = named<{ wallets: string; block: bigint }>(
+const BALANCES_AT = named<{ wallets: Buffer; block: bigint }>(
   'index_balances_at',
   `SELECT coalesce(c.balance, 0) AS balance
     FROM unnest(:wallets::bytea[]) WITH ORDINALITY AS w (wallet, position)

@@ -17,7 +17,7 @@ import {
 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, byteaArray } from '../connection/rows.js';
+import { addressOf, arrayText, byteaArray } from '../connection/rows.js';
 import { WrongStateError } from './index-state.js';
 
 /**
@@ -26,7 +26,7 @@ import { WrongStateError } from './index-state.js';
  * for such a wallet, where a join would read each of them.
  * The wallets are read in the order of the keys, so that an index page that several wallets share is still in memory.
  */
-const WALLET_STATES = named<{ wallets: string; fromDay: number }>(
+const WALLET_STATES = named<{ wallets: Buffer; fromDay: number }>(
   'index_wallet_states',
   `SELECT encode(w.wallet, 'hex') AS wallet, d.closing, d.low,
       coalesce(CASE WHEN d.day >= :fromDay THEN (SELECT seconds FROM staking.balance_change
@@ -36,7 +36,10 @@ const WALLET_STATES = named<{ wallets: string; fromDay: number }>(
       WHERE wallet = w.wallet ORDER BY day DESC LIMIT 1) AS d`,
 );
 
-type DayArrays = Record<'wallets' | 'days' | 'lows' | 'closings', string>;
+type DayArrays = Record<'wallets' | 'days' | 'lows' | 'closings', Buffer>;
+
+const UNNEST_DAYS =
+  'unnest(:wallets::bytea[], :days::text::int[], :lows::text::numeric[], :closings::text::numeric[])';
 
 /**
  * Finds a wallet whose newest day is not the one that is stated; the stated day of a wallet without history is null.
@@ -45,7 +48,7 @@ type DayArrays = Record<'wallets' | 'days' | 'lows' | 'closings', string>;
 const WRONG_STATE = named<DayArrays>(
   'index_wrong_state',
   `SELECT encode(w.wallet, 'hex') AS wallet, w.closing AS stated, d.closing AS stored
-    FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[]) AS w (wallet, day, low, closing)
+    FROM ${UNNEST_DAYS} AS w (wallet, day, low, closing)
     LEFT JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
       WHERE wallet = w.wallet AND day >= coalesce(w.day, 0) ORDER BY day DESC LIMIT 1) AS d ON true
     WHERE (d.day, d.low, d.closing) IS DISTINCT FROM (w.day, w.low, w.closing) LIMIT 1`,
@@ -54,7 +57,7 @@ const WRONG_STATE = named<DayArrays>(
 const UPDATE_DAYS = named<DayArrays>(
   'index_days',
   `UPDATE staking.balance_day d SET low = n.low, closing = n.closing
-    FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[]) AS n (wallet, day, low, closing)
+    FROM ${UNNEST_DAYS} AS n (wallet, day, low, closing)
     WHERE d.wallet = n.wallet AND d.day = n.day`,
 );
 
@@ -142,9 +145,9 @@ function dayArrays(days: readonly StatedDay[]): DayArrays | undefined {
   if (days.length === 0) return undefined;
   return {
     wallets: byteaArray(days.map(({ wallet }) => wallet)),
-    days: `{${days.map(({ day }) => day ?? 'NULL').join(',')}}`,
-    lows: `{${days.map(({ low }) => low ?? 'NULL').join(',')}}`,
-    closings: `{${days.map(({ closing }) => closing ?? 'NULL').join(',')}}`,
+    days: arrayText(days, ({ day }) => day?.toString() ?? null),
+    lows: arrayText(days, ({ low }) => low?.toString() ?? null),
+    closings: arrayText(days, ({ closing }) => closing?.toString() ?? null),
   };
 }
 

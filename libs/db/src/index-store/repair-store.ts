@@ -64,19 +64,19 @@ export class IndexChangedError extends PermanentError {
   }
 }
 
-const CHANGES = named<{ wallets: string; block: bigint }>(
+const CHANGES = named<{ wallets: Buffer; block: bigint }>(
   'repair_changes',
   `SELECT encode(wallet, 'hex') AS wallet, block, seconds, balance FROM staking.balance_change
     WHERE wallet = ANY (:wallets::bytea[]) AND block <= :block ORDER BY wallet, block`,
 );
 
-const DAYS = named<{ wallets: string }>(
+const DAYS = named<{ wallets: Buffer }>(
   'repair_days',
   `SELECT encode(wallet, 'hex') AS wallet, day, low, closing FROM staking.balance_day
     WHERE wallet = ANY (:wallets::bytea[]) ORDER BY wallet, day`,
 );
 
-const CHANGED_ABOVE = named<{ wallets: string; block: bigint }>(
+const CHANGED_ABOVE = named<{ wallets: Buffer; block: bigint }>(
   'repair_changed_above',
   `SELECT encode(w.wallet, 'hex') AS wallet FROM unnest(:wallets::bytea[]) AS w (wallet)
     WHERE EXISTS (SELECT FROM staking.balance_change c WHERE c.wallet = w.wallet AND c.block > :block)`,
@@ -123,13 +123,13 @@ const TAKE_OVER = named<{ total: bigint }>(
   'UPDATE staking.index_state SET fence = fence + 1, total = :total, updated_at = now()',
 );
 
-const REMOVE_CHANGES = named<{ wallets: string; blocks: string }>(
+const REMOVE_CHANGES = named<{ wallets: Buffer; blocks: string }>(
   'repair_remove_changes',
   `DELETE FROM staking.balance_change c USING unnest(:wallets::bytea[], :blocks::bigint[]) AS u (wallet, block)
     WHERE c.wallet = u.wallet AND c.block = u.block`,
 );
 
-const REMOVE_DAYS = named<{ wallets: string; days: string }>(
+const REMOVE_DAYS = named<{ wallets: Buffer; days: string }>(
   'repair_remove_days',
   `DELETE FROM staking.balance_day d USING unnest(:wallets::bytea[], :days::int[]) AS u (wallet, day)
     WHERE d.wallet = u.wallet AND d.day = u.day`,

@@ -117,7 +117,7 @@ const WALLETS_A_ROW = 50;
  * takes a third longer. Where no day of a wallet is found, the wallet has one entry without a day if it staked later,
  * and none if it never staked.
  */
-const READ_WINDOW = named<{ wallets: string } & AskedDays>(
+const READ_WINDOW = named<{ wallets: Buffer } & AskedDays>(
   'snapshot_window',
   `SELECT piece, CASE WHEN piece = 0 THEN ${STATE_TEXT} END AS state, found.*
     FROM staking.index_state s,

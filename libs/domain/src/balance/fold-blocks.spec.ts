@@ -127,6 +127,12 @@ function foldInBatches(history: readonly BlockDeltas[], cuts: readonly number[])
 
 const sorted = (folded: FoldedBlocks) => ({
   ...folded,
+  wallets: [...folded.wallets].map(([key, { wallet, before, after }]) => ({
+    key,
+    wallet,
+    before,
+    after,
+  })),
   days: folded.days.toSorted((a, b) => a.day - b.day || a.wallet.localeCompare(b.wallet)),
 });
 

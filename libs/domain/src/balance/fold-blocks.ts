@@ -65,15 +65,11 @@ export interface FoldedBlocks {
 }
 
 /** State of one wallet during the fold. Mutable, because a backfill takes millions of these steps. */
-interface WalletFold {
-  readonly wallet: Address;
-  readonly before: WalletState | undefined;
-  balance: bigint;
+interface WalletFold extends FoldedWallet {
+  /** Its time means nothing before the wallet's first event. */
+  readonly after: { -readonly [Field in keyof WalletState]: WalletState[Field] };
   /** Balance before the block that is being applied. */
   held: bigint;
-  /** Undefined before the wallet's first event. */
-  sinceSeconds: number | undefined;
-  low: bigint | null;
   day: number;
   /** Whether `day` is the day of `before`. */
   hasRow: boolean;
@@ -100,30 +96,23 @@ export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[])
     previous = block;
     const changesBefore = changes.length;
     for (const ledger of touchedBy(block, index, { ledgers, states })) {
-      const amount = ledger.balance - ledger.held;
-      if (ledger.balance < 0n) {
-        throw new NegativeBalanceError(ledger.wallet, block.blockNumber, ledger.held, amount);
-      }
-      if (amount === 0n && ledger.sinceSeconds !== undefined) continue;
+      const { wallet, held } = ledger;
+      const { balance } = ledger.after;
+      const amount = balance - held;
+      if (balance < 0n) throw new NegativeBalanceError(wallet, block.blockNumber, held, amount);
+      if (amount === 0n && hasHistory(ledger)) continue;
       totalDelta += amount;
       change(ledger, block.timestampSeconds, days);
-      changes.push({
-        wallet: ledger.wallet,
-        blockNumber: block.blockNumber,
-        timestampSeconds: block.timestampSeconds,
-        balance: ledger.balance,
-      });
+      const { blockNumber, timestampSeconds } = block;
+      changes.push({ wallet, blockNumber, timestampSeconds, balance });
     }
     if (changes.length > changesBefore) dayDeltas.set(dayOf(block.timestampSeconds), totalDelta);
   });
-  const wallets = new Map<Address, FoldedWallet>();
-  for (const ledger of ledgers.values()) {
-    const { wallet, before, balance, sinceSeconds, low } = ledger;
-    if (!ledger.changed || sinceSeconds === undefined) continue;
-    days.push(dayOfLedger(ledger, balance));
-    wallets.set(wallet, { wallet, before, after: { balance, sinceSeconds, low } });
+  for (const [wallet, ledger] of ledgers) {
+    if (ledger.changed) days.push(dayOfLedger(ledger, ledger.after.balance));
+    else ledgers.delete(wallet);
   }
-  return { changes, days, wallets, totalDelta, dayDeltas };
+  return { changes, days, wallets: ledgers, totalDelta, dayDeltas };
 }
 
 /** Adds the amounts of the block to the balances, and returns each wallet with an effect once. */
@@ -144,50 +133,53 @@ function touchedBy(
     }
     if (ledger.block !== index) {
       ledger.block = index;
-      ledger.held = ledger.balance;
+      ledger.held = ledger.after.balance;
       touched.push(ledger);
     }
-    ledger.balance += amount;
+    ledger.after.balance += amount;
   }
   return touched;
 }
 
-function opened(wallet: Address, state: WalletState | undefined): WalletFold {
-  const balance = state?.balance ?? 0n;
+function opened(wallet: Address, before: WalletState | undefined): WalletFold {
   return {
     wallet,
-    before: state,
-    balance,
-    held: balance,
-    sinceSeconds: state?.sinceSeconds,
-    low: state?.low ?? null,
-    day: state === undefined ? -1 : dayOf(state.sinceSeconds),
-    hasRow: state !== undefined,
+    before,
+    after: before === undefined ? { balance: 0n, sinceSeconds: 0, low: null } : { ...before },
+    held: before?.balance ?? 0n,
+    day: before === undefined ? -1 : dayOf(before.sinceSeconds),
+    hasRow: before !== undefined,
     changed: false,
     block: -1,
   };
 }
 
-/** The row of the ledger's day. */
-function dayOfLedger({ wallet, day, low, hasRow }: WalletFold, closing: bigint): FoldedDay {
-  return { wallet, day, low, closing, hasRow };
+function hasHistory({ before, changed }: WalletFold): boolean {
+  return before !== undefined || changed;
 }
 
-/** Advances the ledger to `seconds`, where `balance` replaces `held`, and pushes a day that ended to `days`. */
+/** The row of the ledger's day. */
+function dayOfLedger({ wallet, day, after, hasRow }: WalletFold, closing: bigint): FoldedDay {
+  return { wallet, day, low: after.low, closing, hasRow };
+}
+
+/** Advances the ledger to `seconds`, where its balance replaces `held`, and pushes a day that ended to `days`. */
 function change(ledger: WalletFold, seconds: number, days: FoldedDay[]): void {
-  const { held, sinceSeconds, low } = ledger;
-  if (sinceSeconds !== undefined && seconds < sinceSeconds) throw outOfOrder(seconds, sinceSeconds);
+  const { held, after } = ledger;
+  const { sinceSeconds, low } = after;
+  const isFirst = !hasHistory(ledger);
+  if (!isFirst && seconds < sinceSeconds) throw outOfOrder(seconds, sinceSeconds);
   const day = dayOf(seconds);
-  if (sinceSeconds === undefined || day !== ledger.day) {
+  if (isFirst || day !== ledger.day) {
     if (ledger.changed) days.push(dayOfLedger(ledger, held));
     // The balance at 00:00 held until now, unless the change is at 00:00:00 itself.
-    ledger.low = seconds > day * SECONDS_PER_DAY ? held : null;
+    after.low = seconds > day * SECONDS_PER_DAY ? held : null;
     ledger.day = day;
     ledger.hasRow = false;
   } else if (seconds > sinceSeconds && (low === null || held < low)) {
-    ledger.low = held;
+    after.low = held;
   }
-  ledger.sinceSeconds = seconds;
+  after.sinceSeconds = seconds;
   ledger.changed = true;
 }
 

@@ -11,10 +11,10 @@ import {
   ZERO_ADDRESS,
 } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
-import { type AtEndpoint } from '../rpc/rpc-call.js';
+import { type AtEndpoint, type ListReader } from '../rpc/rpc-call.js';
 import { type FullHeader, plainHeader, refOf } from '../blocks/header.js';
 import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../shape/hex.js';
-import { type EventDecoder, type LogFilter } from './stake-logs.js';
+import { type EventDecoder, EventMismatchError, type LogFilter } from './stake-logs.js';
 
 /** Blocks `from` to `to`, both included. */
 export interface BlockRange {
@@ -22,36 +22,49 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-/** The result of eth_getLogs, before the entries are checked: the forms that nodes in the field give it. */
+/** The result of eth_getLogs, in one of the forms that nodes in the field give it. */
 export interface LogList {
-  /** Not checked. */
-  readonly logs: readonly unknown[];
+  /** Not checked yet; or the reader that has read them while the answer was parsed. */
+  readonly logs: readonly unknown[] | LogReader;
+  readonly count: number;
   /** Entries with `removed: true`: logs of blocks that the chain has replaced. They are no logs of the chain. */
-  readonly removed: readonly Record<string, unknown>[];
+  readonly removed: readonly RemovedLog[];
   /** Whether the node answered null. It counts as an empty list only if something else vouches for that. */
   readonly isNull: boolean;
 }
 
-const NONE: readonly Record<string, unknown>[] = [];
+/** A list of which no log is read yet. */
+export interface RawLogList extends LogList {
+  readonly logs: readonly unknown[];
+}
 
-/** @throws MalformedAnswerError */
-export function parseLogList(value: unknown, at: AtEndpoint): LogList {
-  if (value === null) return { logs: NONE, removed: NONE, isNull: true };
+type RemovedLog = Readonly<Record<string, unknown>>;
+
+/** @param value of a call without a reader. @throws MalformedAnswerError */
+export function parseLogList(value: unknown, at: AtEndpoint): RawLogList {
+  if (value === null) return { logs: [], count: 0, removed: [], isNull: true };
   if (!Array.isArray(value)) throw new MalformedAnswerError('the logs are not a list', at);
   const all = value as readonly unknown[];
   const removed = all.filter(isRemoved);
   const logs = removed.length === 0 ? all : all.filter((log) => !isRemoved(log));
-  return { logs, removed, isNull: false };
+  return { logs, count: logs.length, removed, isNull: false };
 }
 
-function isRemoved(log: unknown): log is Record<string, unknown> {
+/** @param value of a call with a LogReader, which has read the logs, if it could. @throws MalformedAnswerError */
+export function logListOf(value: unknown, at: AtEndpoint): LogList {
+  if (!(value instanceof LogReader)) return parseLogList(value, at);
+  const { count, removed } = value;
+  return { logs: value, count, removed, isNull: false };
+}
+
+function isRemoved(log: unknown): log is RemovedLog {
   return isRecord(log) && log['removed'] === true;
 }
 
 export interface BlockLogs {
   readonly number: number;
   readonly hash: BlockHash;
-  /** From the header; without one, the log's own time, which is a hint. Undefined where neither has it. */
+  /** The log's own time, which is a hint; once headers are known, that of the header. Undefined where neither has it. */
   timestampSeconds: number | undefined;
   readonly deltas: StakeDelta[];
   /** What transfers sent to the zero address. */
@@ -110,26 +123,35 @@ export interface Confirmation {
   readonly finalised: BlockHeader | undefined;
 }
 
-interface RangeLogsContext extends AtEndpoint {
+export interface RangeLogsContext extends AtEndpoint {
   readonly from: number;
   readonly to: number;
   readonly filter: LogFilter;
   readonly decoder: EventDecoder;
-  /** The headers that are known, by block number. */
-  readonly headers: ReadonlyMap<number, FullHeader>;
+}
+
+/** The headers that are known, by block number. */
+type Headers = ReadonlyMap<number, FullHeader>;
+
+/**
+ * The logs of a list block by block, with the times of the headers.
+ * @throws MalformedAnswerError, EventMismatchError
+ */
+export function readRangeLogs(
+  list: LogList,
+  headers: Headers,
+  context: RangeLogsContext,
+): readonly BlockLogs[] {
+  const { blocks } = list.logs instanceof LogReader ? list.logs : readInOrder(list.logs, context);
+  for (const block of blocks) settleTime(block, headers, context);
+  requireReplaced(list.removed, { blocks, headers }, context);
+  return blocks;
 }
 
 /**
  * Nodes order and number logs in their own ways, so that logs are sorted by block, transaction and index, and only a log
  * at the place of another one is refused.
- * @throws MalformedAnswerError, EventMismatchError
  */
-export function readRangeLogs(list: LogList, context: RangeLogsContext): BlockLogs[] {
-  const { blocks } = readInOrder(list.logs, context);
-  requireReplaced(list.removed, blocks, context);
-  return blocks;
-}
-
 function readInOrder(logs: readonly unknown[], context: RangeLogsContext): LogCursor {
   const cursor = new LogCursor(context);
   if (logs.every((log) => cursor.read(log))) return cursor;
@@ -174,15 +196,45 @@ function indexOf(log: Record<string, unknown>, context: RangeLogsContext): numbe
  */
 function requireReplaced(
   removed: LogList['removed'],
-  blocks: readonly BlockLogs[],
+  { blocks, headers }: { readonly blocks: readonly BlockLogs[]; readonly headers: Headers },
   context: RangeLogsContext,
 ): void {
   if (removed.length === 0) return;
   const kept = new Set<unknown>(blocks.map((block) => block.hash));
-  for (const { hash: blockHash } of context.headers.values()) kept.add(blockHash);
+  for (const { hash: blockHash } of headers.values()) kept.add(blockHash);
   for (const log of removed) {
     if (!kept.has(hash(log['blockHash']))) continue;
     throw malformed('a log is marked as removed, and its block is on the chain', context);
+  }
+}
+
+/**
+ * Reads the logs of an answer while it is parsed, as long as each is right and comes after the one before it. Otherwise
+ * the list is parsed as a whole, sorted if necessary, and read again, which tells what is wrong.
+ */
+export class LogReader implements ListReader {
+  readonly removed: RemovedLog[] = [];
+  count = 0;
+  private readonly cursor: LogCursor;
+
+  constructor(context: RangeLogsContext) {
+    this.cursor = new LogCursor(context);
+  }
+
+  get blocks(): readonly BlockLogs[] {
+    return this.cursor.blocks;
+  }
+
+  read(log: unknown): boolean {
+    if (isRemoved(log)) return this.removed.push(log) > 0;
+    this.count++;
+    try {
+      return this.cursor.read(log);
+    } catch (error) {
+      if (error instanceof MalformedAnswerError || error instanceof EventMismatchError)
+        return false;
+      throw error;
+    }
   }
 }
 
@@ -195,10 +247,10 @@ class LogCursor {
   private block: BlockLogs | undefined;
   private numberText: unknown;
   private hashText: unknown;
-  /** NaN equals no text. */
-  private addressText: unknown = NaN;
-  private topicText: unknown;
-  private topic0 = '';
+  private addressText: unknown;
+  /** The topics that were checked with this address in this block, as the node wrote them, and in lower case. */
+  private readonly topicTexts: unknown[] = [];
+  private readonly lowerTopics: string[] = [];
   private lastTransaction = 0;
   private lastIndex = -1;
 
@@ -221,9 +273,9 @@ class LogCursor {
     if (!Array.isArray(topics) || data === undefined) {
       throw malformed('a log lacks topics, or data in hex', context);
     }
-    this.requireOurs(log['address'], topics[0], block);
+    const topic0 = this.requireOurs(log['address'], topics[0], block);
     const event = {
-      topics: topics[0] === this.topic0 ? topics : [this.topic0, ...(topics.slice(1) as unknown[])],
+      topics: topics[0] === topic0 ? topics : [topic0, ...(topics.slice(1) as unknown[])],
       data,
       blockNumber: block.number,
     };
@@ -251,27 +303,31 @@ class LogCursor {
     this.block = opened;
     this.numberText = numberText;
     this.hashText = hashText;
-    this.addressText = NaN;
+    this.topicTexts.length = 0;
     this.lastTransaction = 0;
     this.lastIndex = -1;
     return opened;
   }
 
-  private requireOurs(address: unknown, topic0: unknown, block: BlockLogs): void {
-    if (address === this.addressText && topic0 === this.topicText) return;
+  /** @returns the topic in lower case */
+  private requireOurs(address: unknown, topic0: unknown, block: BlockLogs): string {
+    if (address !== this.addressText) this.topicTexts.length = 0;
+    const known = this.topicTexts.indexOf(topic0);
+    const lower = this.lowerTopics[known];
+    if (lower !== undefined) return lower;
     const from = lowerHex(address);
     const topic = lowerHex(topic0);
     if (from === undefined || topic === undefined || !this.context.filter.isOurs(from, topic)) {
       throw malformed('a log of another contract or event', this.context);
     }
     this.addressText = address;
-    this.topicText = topic0;
-    this.topic0 = topic;
+    this.lowerTopics[this.topicTexts.push(topic0) - 1] = topic;
     block.seen.add(from).add(topic);
+    return topic;
   }
 }
 
-/** Begins a block at its first log. The block must be in the range, and the same as in the headers. */
+/** Begins a block at its first log. The block must be in the range. */
 function openBlock(
   log: Record<string, unknown>,
   number: number,
@@ -282,14 +338,10 @@ function openBlock(
   if (number < context.from || number > context.to) {
     throw malformed(`a log is from block ${number}, outside the range`, context);
   }
-  const header = context.headers.get(number);
-  if (header && header.hash !== blockHash) {
-    throw malformed(`the logs of block ${number} are from another fork than its header`, context);
-  }
   return {
     number,
     hash: blockHash,
-    timestampSeconds: header?.timestampSeconds ?? timeHint(log['blockTimestamp'], context),
+    timestampSeconds: quantity(log['blockTimestamp']),
     deltas: [],
     burnt: 0n,
     logs: 0,
@@ -297,11 +349,20 @@ function openBlock(
   };
 }
 
-/** The time that a log tells of its block, if the block can have it. Nodes leave it out, or send zero. */
-function timeHint(value: unknown, { to, headers }: RangeLogsContext): number | undefined {
-  const seconds = quantity(value);
-  const latest = headers.get(to)?.timestampSeconds ?? Infinity;
-  return seconds !== undefined && seconds > 0 && seconds <= latest ? seconds : undefined;
+/**
+ * The header's time, or the one that the log tells, if the block can have it. Nodes leave that out, or send zero.
+ * @throws MalformedAnswerError if the header is that of another block
+ */
+function settleTime(block: BlockLogs, headers: Headers, context: RangeLogsContext): void {
+  const header = headers.get(block.number);
+  if (header && header.hash !== block.hash) {
+    const what = `the logs of block ${block.number} are from another fork than its header`;
+    throw malformed(what, context);
+  }
+  const latest = headers.get(context.to)?.timestampSeconds ?? Infinity;
+  const { timestampSeconds: told = 0 } = block;
+  const hint = told > 0 && told <= latest ? told : undefined;
+  block.timestampSeconds = header?.timestampSeconds ?? hint;
 }
 
 function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError {
@@ -334,7 +395,7 @@ export function toReadRange(
     totals: total === undefined ? [] : [{ block: head, total, endpoint }],
     confirmedBy: undefined,
     burnt: read.reduce((sum, { burnt }) => sum + burnt, 0n),
-    events: list.logs.length,
+    events: list.count,
     bytes,
   };
 }

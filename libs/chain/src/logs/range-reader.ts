@@ -30,7 +30,10 @@ import {
   type BlockLogs,
   type BlockRange,
   type LogList,
+  logListOf,
+  LogReader,
   parseLogList,
+  type RangeLogsContext,
   type Reading,
   readRangeLogs,
   type ReadRange,
@@ -137,7 +140,10 @@ export class RangeReader {
   ): Promise<LogsAnswer> {
     const { from, to } = range;
     try {
-      return await askFor(session, [this.filter.forRange(from, to)], beside);
+      const reader = (): LogReader => new LogReader(this.contextOf(session, range));
+      const logsCall = { ...callOf(this.filter.forRange(from, to)), reader };
+      const { results, bytes } = await session.batch([logsCall, ...beside]);
+      return { logs: logListOf(valueOf(results[0]), session), others: results.slice(1), bytes };
     } catch (error) {
       if (from < to || !isAboutSize(error)) throw error;
       return this.askInParts(session, range, { beside, error });
@@ -185,7 +191,7 @@ export class RangeReader {
   ): Promise<LogsAnswer> {
     for (const filters of this.filter.partsOf(range.from, range.to)) {
       try {
-        return await askFor(session, filters, beside);
+        return await askForParts(session, filters, beside);
       } catch (reason) {
         if (!isAboutSize(reason)) throw reason;
       }
@@ -222,7 +228,7 @@ export class RangeReader {
     return { logs: parseLogList(logs, session), headers, bytes: all };
   }
 
-  /** Parses logs that were received before. @throws MalformedAnswerError, EventMismatchError */
+  /** Reads logs that were received before. @throws MalformedAnswerError, EventMismatchError */
   read(
     logs: LogList,
     at: {
@@ -230,16 +236,14 @@ export class RangeReader {
       readonly range: BlockRange;
       readonly headers: readonly FullHeader[];
     },
-  ): BlockLogs[] {
+  ): readonly BlockLogs[] {
+    const headers = new Map(at.headers.map((header) => [Number(header.number), header]));
+    return readRangeLogs(logs, headers, this.contextOf(at.session, at.range));
+  }
+
+  private contextOf({ endpoint }: RpcSession, { from, to }: BlockRange): RangeLogsContext {
     const { filter, decoder } = this;
-    return readRangeLogs(logs, {
-      endpoint: at.session.endpoint,
-      from: Number(at.range.from),
-      to: Number(at.range.to),
-      filter,
-      decoder,
-      headers: new Map(at.headers.map((header) => [Number(header.number), header])),
-    });
+    return { endpoint, from: Number(from), to: Number(to), filter, decoder };
   }
 
   /** The headers of the blocks with events, ascending, without that of the last block, which is read with the logs. */
@@ -283,22 +287,27 @@ interface LogsAnswer {
   readonly bytes: number;
 }
 
-async function askFor(
+/** The logs of several filters together. */
+async function askForParts(
   session: RpcSession,
   filters: readonly Record<string, unknown>[],
   beside: readonly RpcCall[],
 ): Promise<LogsAnswer> {
-  const [first, ...more] = filters.map((filter) => ({ method: 'eth_getLogs', params: [filter] }));
+  const [first, ...more] = filters.map(callOf);
   if (!first) throw new RangeError('no filter');
   const { results, bytes } = await session.batch([first, ...beside, ...more]);
   const others = results.slice(1, 1 + beside.length);
-  const whole = parseLogList(valueOf(results[0]), session);
-  if (more.length === 0) return { logs: whole, others, bytes };
-  const rest = results.slice(1 + beside.length);
-  const lists = [whole, ...rest.map((result) => parseLogList(valueOf(result), session))];
+  const lists = [results[0], ...results.slice(1 + beside.length)].map((result) =>
+    parseLogList(valueOf(result), session),
+  );
   const logs = lists.flatMap((list) => list.logs);
   const removed = lists.flatMap((list) => list.removed);
-  return { logs: { logs, removed, isNull: lists.some(({ isNull }) => isNull) }, others, bytes };
+  const isNull = lists.some((list) => list.isNull);
+  return { logs: { logs, count: logs.length, removed, isNull }, others, bytes };
+}
+
+function callOf(filter: Record<string, unknown>): RpcCall {
+  return { method: 'eth_getLogs', params: [filter] };
 }
 
 /** Whether the node refuses these logs for their size, and so may answer fewer. */
@@ -317,16 +326,29 @@ function lastFirst({ from, to }: BlockRange): bigint[] {
 
 /**
  * The numbers and hashes of the blocks that the logs name, removed ones included; everything else about the logs is
- * checked later.
+ * checked later, if it was not when the answer was parsed.
  */
 function blocksOf(
   { logs, removed }: LogList,
+  range: BlockRange,
+  session: RpcSession,
+): Map<bigint, BlockHash | undefined> {
+  const gone = removed.filter((one) => isWithin(one, range));
+  const blocks = namedIn(logs instanceof LogReader ? gone : [...gone, ...logs], range, session);
+  if (!(logs instanceof LogReader)) return blocks;
+  for (const { number, hash: blockHash } of logs.blocks) blocks.set(BigInt(number), blockHash);
+  return blocks;
+}
+
+/** @throws MalformedAnswerError */
+function namedIn(
+  logs: readonly unknown[],
   { from, to }: BlockRange,
   session: RpcSession,
 ): Map<bigint, BlockHash | undefined> {
   const blocks = new Map<bigint, BlockHash | undefined>();
   let lastText: unknown;
-  for (const log of [...removed.filter((one) => isWithin(one, { from, to })), ...logs]) {
+  for (const log of logs) {
     const text = isRecord(log) ? log['blockNumber'] : undefined;
     if (text === lastText && text !== undefined) continue;
     lastText = text;

@@ -18,7 +18,7 @@ import { type RpcPool } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../blocks/header.js';
 import { hash, isRecord, quantity } from '../shape/hex.js';
 import { Blooms } from './blooms.js';
-import { type BlockRange, type LogList, parseLogList, type Reading } from './range-logs.js';
+import { type BlockRange, parseLogList, type RawLogList, type Reading } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
 import { type LogFilter } from './stake-logs.js';
 
@@ -73,7 +73,7 @@ export class SecondLook {
     }
     const head = headers.at(-1);
     const hasTransactions = headers.some((header) => header.transactions > 0);
-    const unseen = isAll && list.logs.length === 0 && hasTransactions;
+    const unseen = isAll && list.count === 0 && hasTransactions;
     if (unseen && head && !this.blooms.isFilled) {
       await this.verifyEmpty(session, range, { ...asked, head });
     }
@@ -267,7 +267,7 @@ function withBusy(
   return [...hints, ...busy];
 }
 
-function blockOf([first]: LogList['logs']): bigint | undefined {
+function blockOf([first]: RawLogList['logs']): bigint | undefined {
   const number = isRecord(first) ? quantity(first['blockNumber']) : undefined;
   return number === undefined ? undefined : BigInt(number);
 }

@@ -11,7 +11,7 @@ import {
   tagCall,
 } from '../blocks/header.js';
 import { isRecord, quantity } from '../shape/hex.js';
-import { type LogList, parseLogList } from './range-logs.js';
+import { type LogList, parseLogList, type RawLogList } from './range-logs.js';
 import { type LogFilter } from './stake-logs.js';
 
 export interface TipQuestion {
@@ -88,10 +88,11 @@ export async function readTip(
 /**
  * Drops the logs above `latest`. A block may arrive between two calls of one request; its logs are read the next time.
  */
-function upTo(list: LogList, latest: FullHeader): LogList {
+function upTo(list: RawLogList, latest: FullHeader): LogList {
   const isLater = (log: unknown): boolean => {
     const number = isRecord(log) ? quantity(log['blockNumber']) : undefined;
     return number !== undefined && number > latest.number;
   };
-  return { ...list, logs: list.logs.filter((log) => !isLater(log)) };
+  const logs = list.logs.filter((log) => !isLater(log));
+  return { ...list, logs, count: logs.length };
 }

@@ -15,7 +15,7 @@ import { isRecord } from '../shape/hex.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { parseJsonBody } from './json-body.js';
 import { KeptBuffers } from './kept-buffers.js';
-import { type RpcResult } from './rpc-call.js';
+import { type ListReader, type RpcCall, type RpcResult } from './rpc-call.js';
 import {
   BatchTooLargeError,
   MalformedAnswerError,
@@ -51,10 +51,8 @@ interface HttpExchangeOptions {
   readonly time: { wallMs(): number };
 }
 
-export interface WireCall {
+export interface WireCall extends RpcCall {
   readonly id: number;
-  readonly method: string;
-  readonly params: readonly unknown[];
 }
 
 export interface HttpAnswer {
@@ -144,7 +142,14 @@ export class HttpExchange {
     signal: AbortSignal,
   ): Promise<unknown> {
     // A single call is no batch, which some nodes do not answer.
-    const requests = calls.map((call) => ({ jsonrpc: '2.0', ...call }));
+    const requests = calls.map(({ id, method, params }) => ({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params,
+    }));
+    const readerOf = (id: unknown): ListReader | undefined =>
+      calls[indexOf(id, calls) ?? -1]?.reader?.();
     const { statusCode, headers, body } = await this.options.post(this.url, {
       headers: this.headers,
       body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
@@ -161,7 +166,7 @@ export class HttpExchange {
         progress.bytes = bytes;
         if (bytes > this.options.maxResponseBytes) throw new BodyTooLarge();
       },
-      isGood ? parseJsonBody : rpcAnswerIn,
+      isGood ? (bytes) => parseJsonBody(bytes, readerOf) : rpcAnswerIn,
     );
   }
 
@@ -228,10 +233,10 @@ export function matchAnswers(
       throw new MalformedAnswerError('an answer of the batch is not an object', at);
     const result = resultOf(entry, calls, answer, at);
     if (!result.ok && !failed) failed = result;
-    const index = indexOf(entry['id'], first.id);
+    const index = indexOf(entry['id'], calls);
     // An error about the batch itself has the id null.
     if (entry['id'] === null && !result.ok) throw result.error;
-    if (index === undefined || index >= calls.length) {
+    if (index === undefined) {
       throw new MalformedAnswerError('the batch holds an answer to nothing we asked', at);
     }
     if (results[index]) throw new MalformedAnswerError('the batch answers one call twice', at);
@@ -264,7 +269,7 @@ function resultOf(
 ): RpcResult {
   const first = calls[0] as WireCall;
   if (entry['error'] !== undefined && entry['error'] !== null) {
-    const call = calls[indexOf(entry['id'], first.id) ?? 0] ?? first;
+    const call = calls[indexOf(entry['id'], calls) ?? 0] ?? first;
     const { retryAfterMs } = answer;
     return {
       ok: false,
@@ -293,11 +298,11 @@ function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): 
   return new MalformedAnswerError('a batch was not answered with a list', at);
 }
 
-/** Ids are consecutive numbers; some nodes return them as text. */
-function indexOf(id: unknown, firstId: number): number | undefined {
+/** The place of the call with this id. Ids are consecutive numbers; some nodes return them as text. */
+function indexOf(id: unknown, calls: readonly WireCall[]): number | undefined {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < firstId) return undefined;
-  return number - firstId;
+  const index = typeof number === 'number' ? number - (calls[0]?.id ?? 0) : -1;
+  return calls[index] === undefined ? undefined : index;
 }
 
 /** The body if it is a JSON-RPC error or a list of answers, which may come with any status; undefined for others. */

@@ -77,6 +77,36 @@ describe('parseJsonBody', () => {
     );
   });
 
+  it('gives each element of the list to the reader of its call, and the reader in place of the list', () => {
+    const read: unknown[] = [];
+    const reader = { read: (element: unknown) => read.push(element) > 0 };
+    const asked: unknown[] = [];
+    const readerOf = (id: unknown) => {
+      asked.push(id);
+      return id === 2 ? reader : undefined;
+    };
+    const others = { id: 1, result: [{ number: '0x1' }] };
+    const text = JSON.stringify([{ id: 2, result: logs }, others]);
+    expect(parseJsonBody(Buffer.from(text), readerOf)).toEqual([{ id: 2, result: reader }, others]);
+    expect(read).toEqual(logs);
+    expect(asked).toEqual([2]);
+    const ofAnother = JSON.stringify([others, { id: 3, result: logs }]);
+    expect(parseJsonBody(Buffer.from(ofAnother), readerOf)).toEqual(JSON.parse(ofAnother));
+  });
+
+  it('gives the list where its reader refuses an element', () => {
+    const value = { id: 1, result: logs };
+    const text = JSON.stringify(value);
+    for (const refused of [0, 200, LOGS - 1]) {
+      const reader = {
+        read: (element: unknown) => (element as { logIndex: number }).logIndex !== refused,
+      };
+      const body = Buffer.from(text);
+      expect(parseJsonBody(body, () => reader)).toEqual(value);
+      expect(body.toString()).toBe(text);
+    }
+  });
+
   it('takes the last of two equal names, as JSON.parse does', () => {
     const list = JSON.stringify(logs);
     expect(parsed(`{"result":${list},"result":"0x"}`)).toEqual({ result: '0x' });

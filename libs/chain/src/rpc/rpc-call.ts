@@ -3,6 +3,14 @@ import { ExecutionRevertedError, type RpcError } from '../errors/rpc.errors.js';
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
+  /** Makes the reader of a result that may be a long list. The value of the answer is the reader, or the list. */
+  readonly reader?: () => ListReader;
+}
+
+/** Reads a list while it is parsed, so that its elements do not have to be in memory together. */
+export interface ListReader {
+  /** @returns false if the reader needs the list as a whole, which then is the value of the answer */
+  read(element: unknown): boolean;
 }
 
 /** The name of the endpoint that a value or an error comes from. */

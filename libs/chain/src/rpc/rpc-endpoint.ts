@@ -228,11 +228,7 @@ export class RpcEndpoint {
     let results: readonly RpcResult[] | undefined;
     let bytes = 0;
     try {
-      const wire: WireCall[] = calls.map(({ method, params }) => ({
-        id: this.nextId++,
-        method,
-        params,
-      }));
+      const wire: WireCall[] = calls.map((call) => ({ ...call, id: this.nextId++ }));
       const answer = await this.exchange.send(wire, signal);
       bytes = answer.bytes;
       httpStatus = answer.status;

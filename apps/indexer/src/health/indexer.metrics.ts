@@ -117,7 +117,7 @@ function gauges(
     ],
     [
       'lowmark_index_sync_seconds_left',
-      'Until the index is level with the chain at the rate of the last 30 seconds: 0 when level, NaN while that is not known',
+      'Seconds until the index is up to date, at the rate of the last 30 seconds: 0 when it is, NaN if unknown',
       () => progress.figures().secondsLeft ?? NaN,
     ],
   ];

@@ -56,6 +56,15 @@ describe('arrays of parameters', () => {
     );
   });
 
+  it.each(['0x', `0x${'ab'.repeat(19)}`, `0x${'ab'.repeat(19)}zz`, `0x${'ab'.repeat(21)}`])(
+    'refuses %s as an address',
+    (text) => {
+      const [wrong, right] = [text as Address, addressOf('cd'.repeat(20))];
+      expect(() => byteaArray([wrong, right])).toThrow(RangeError);
+      expect(() => byteaArray([right, wrong])).toThrow(RangeError);
+    },
+  );
+
   it.each([0, 1, 999, 1000, 1001, 2000, 5003])('reads %d of them', async (count) => {
     const amounts = Array.from({ length: count }, (_, index) =>
       index % 7 === 0 ? null : BigInt(index),

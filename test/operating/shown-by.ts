@@ -11,7 +11,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'the only endpoint denies claims, or makes them up; two endpoints collude': [
     'apps/redemption/test/bounds/denied-claims.int-spec.ts',
-    'libs/db/src/redemption/unclaimed-vouchers.int-spec.ts',
+    'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'one of two endpoints lies about a signature': [
     'libs/chain/src/siwe/two-endpoints.int-spec.ts',
@@ -55,7 +55,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/price/src/price-reader.spec.ts',
   ],
   'a partner, or its callback secret': [
-    'libs/db/src/redemption/reservation.int-spec.ts',
+    'libs/db/src/redemption/redemption-limits.int-spec.ts',
     'apps/redemption/src/redemptions/creation.int-spec.ts',
   ],
   "a partner's credential (`svck_…`, `svcs_…`)": [
@@ -82,7 +82,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'test/partner-docs/snapshot-example.e2e-spec.ts',
   ],
   "a player's wallet": [
-    'libs/db/src/redemption/reservation.int-spec.ts',
+    'libs/db/src/redemption/redemption-limits.int-spec.ts',
     'apps/redemption/src/redemptions/creation.int-spec.ts',
   ],
   "a player's session": [
@@ -146,11 +146,11 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'vouchers that are let expire: an option for nothing': [
     'apps/redemption/src/redemptions/creation.int-spec.ts',
-    'libs/db/src/redemption/unclaimed-vouchers.int-spec.ts',
+    'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'any number of wallets without points': [
     'apps/redemption/src/redemptions/crowds.int-spec.ts',
-    'libs/db/src/redemption/redemption-attempts.int-spec.ts',
+    'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'any number of callers without a key': [
     'apps/api/src/http/limits.int-spec.ts',
@@ -195,6 +195,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   "the portal's": [
     'libs/db/src/roles/login-roles.int-spec.ts',
+    'libs/db/src/roles/program-rights.int-spec.ts',
     'libs/db/src/portal/portal-database.int-spec.ts',
   ],
   "the owner's, a superuser, the server": [
@@ -210,7 +211,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   '`SECRETS_KEY`': [
     'apps/redemption/test/bounds/stolen-secrets.int-spec.ts',
     'libs/signing/src/signing.spec.ts',
-    'libs/db/src/redemption/reservation.int-spec.ts',
+    'libs/db/src/redemption/redemption-limits.int-spec.ts',
     'apps/partner/src/points/revert-deduction.int-spec.ts',
   ],
   'a grant, on its way from the console to the api (`svcg_…`)': [
@@ -280,7 +281,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'the database goes back in time: a restore, a provider, a standby that was behind, an operator who forgets the note':
     [
       'apps/redemption/src/worker/unnoted-restore.int-spec.ts',
-      'libs/db/src/redemption/unnoted-restore.int-spec.ts',
+      'libs/db/src/redemption/ledger-restore.int-spec.ts',
       'test/restarts/silent-restore.tools.e2e-spec.ts',
     ],
   'logs, metrics, rows, command lines, call logs': [

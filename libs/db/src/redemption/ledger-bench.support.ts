@@ -52,6 +52,11 @@ export class LedgerBench {
     return new ReconciliationStore(await this.test.open(options));
   }
 
+  /** Removes all redemptions and what belongs to them. */
+  empty(): Promise<void> {
+    return this.test.empty();
+  }
+
   stop(): Promise<void> {
     return this.test.drop();
   }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { TcpLink } from '#libs/testing/wire';
@@ -12,8 +12,10 @@ let test: TestDatabase;
 let link: TcpLink;
 let hints: RedemptionHints;
 
-beforeEach(async () => {
+beforeAll(async () => {
   test = await createTestDatabase();
+});
+beforeEach(async () => {
   const url = new URL(test.url);
   link = new TcpLink({ host: url.hostname, port: Number(url.port) });
   await link.open();
@@ -23,8 +25,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await hints.stop();
   await link.close();
-  await test.drop();
 });
+afterAll(() => test.drop());
 
 async function connections(): Promise<number> {
   const database = await test.open();

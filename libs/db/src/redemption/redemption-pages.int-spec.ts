@@ -1,6 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Database, isIdPrefix, RedemptionPages, RedemptionStore } from '#libs/db';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  AuditLog,
+  type Database,
+  isIdPrefix,
+  RedemptionLog,
+  RedemptionPages,
+  RedemptionStore,
+  RedemptionViews,
+} from '#libs/db';
+import {
+  type PartnerId,
+  type PartnerStep,
   type Redemption,
   type RedemptionEvent,
   type RedemptionState,
@@ -21,13 +31,17 @@ import {
 let test: TestDatabase;
 let database: Database;
 let pages: RedemptionPages;
-// Each test has its own database, because rows of these tables are never removed.
-beforeEach(async () => {
+let log: RedemptionLog;
+beforeAll(async () => {
   test = await createTestDatabase();
   database = await test.open();
   pages = new RedemptionPages(database);
+  log = new RedemptionLog(database);
 });
-afterEach(() => test.drop());
+beforeEach(() => test.empty());
+afterAll(() => test.drop());
+
+const HOUR_MS = 3_600_000;
 
 type Step = (before: Redemption) => RedemptionEvent;
 
@@ -80,16 +94,6 @@ describe('the newest first', () => {
     expect(whole).toEqual([ids, []]);
   });
 
-  it('goes on where it was while newer ones are made', async () => {
-    const older = await aStored(0);
-    const newer = await aStored(1);
-    const first = await pages.newest({}, { limit: 1 });
-    await aStored(2);
-    const second = await pages.newest({}, { limit: 1, after: first.next });
-    expect(first.found[0]?.redemption.id).toBe(newer.id);
-    expect(second.found[0]?.redemption.id).toBe(older.id);
-  });
-
   it('is narrowed by state, partner, wallet and the beginning of the id, together too', async () => {
     const [partner, wallet] = [aPartnerId(), someWallet()];
     const ours = await aStored(0, { partner, wallet }, cancel);
@@ -139,17 +143,6 @@ describe('what is open', () => {
         .map(({ id }) => id),
     );
   });
-
-  it('leaves out what was settled by hand', async () => {
-    const waiting = await aStored(0, {}, begin, reuse);
-    await database.transaction(async (client) => {
-      await client.query('SET LOCAL session_replication_role = replica');
-      await client.query(`UPDATE redemption.redemption SET reason = 'settled-by-hand'`);
-    });
-    expect((await pages.open({ limit: 10 })).found).toEqual([]);
-    expect((await pages.overview(0)).open).toEqual([]);
-    expect((await pages.newest({}, { limit: 10 })).found[0]?.redemption.id).toBe(waiting.id);
-  });
 });
 
 describe('the overview', () => {
@@ -193,4 +186,137 @@ it('tells those that cannot be read, and pages go on behind them', async () => {
   expect(behind.found.map(({ redemption }) => redemption.id)).toEqual([readable.id]);
   const seen = await idsOf((after) => pages.open({ limit: 1, after }));
   expect(seen).toEqual([[], [readable.id], []]);
+});
+
+interface Call {
+  readonly atMs: number;
+  readonly step?: PartnerStep;
+  readonly redemptionId?: UuidV7 | null;
+  /** Undefined where the call's end was never learnt. */
+  readonly end?: { readonly outcome: string; readonly record: object };
+}
+
+const ANSWER = (status: number, isUsable = true) => ({
+  outcome: 'answer',
+  record: { status, finding: { isUsable } },
+});
+
+/** Inserts a row like the service, at a moment that the test chooses. */
+async function aCall(partner: PartnerId, call: Call): Promise<UuidV7> {
+  const { atMs, step = 'balance', redemptionId = null, end } = call;
+  const requestId = aUuid(atMs);
+  await database.pool.query(
+    `INSERT INTO redemption.partner_call (request_id, redemption_id, partner, step, begun_at, ended_at, outcome, record)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      ...[requestId, redemptionId, partner, step, new Date(atMs)],
+      ...[end ? new Date(atMs + 5) : null, end?.outcome ?? null, end?.record ?? null],
+    ],
+  );
+  return requestId;
+}
+
+it('one redemption shows its transitions and calls in pages, the oldest first', async () => {
+  const redemption = await aStored(0, {}, begin);
+  const requestId = redemption.openCall?.requestId;
+  const first = await log.transitions(redemption.id, { limit: 1 });
+  expect(first.entries).toMatchObject([{ version: 1, from: null, to: 'created' }]);
+  const second = await log.transitions(redemption.id, { limit: 2, after: first.next });
+  expect(second).toMatchObject({ entries: [{ version: 2, to: 'deducting', requestId }] });
+  expect(second.next).toBeUndefined();
+
+  const later = await aCall(redemption.partner, {
+    ...{ atMs: START_MS + 1000, step: 'deduct', redemptionId: redemption.id },
+    end: ANSWER(200),
+  });
+  const call = await log.calls(redemption.id, { limit: 1 });
+  expect(call.entries).toMatchObject([{ requestId, step: 'deduct', end: null }]);
+  const rest = await log.calls(redemption.id, { limit: 2, after: call.next });
+  expect(rest.entries).toMatchObject([
+    { requestId: later, redemptionId: redemption.id, end: { outcome: 'answer' } },
+  ]);
+  expect(await log.calls(aUuid(), { limit: 1 })).toEqual({ entries: [], next: undefined });
+});
+
+describe('the calls of a partner', () => {
+  it('come newest first, in pages, and never those of another', async () => {
+    const [partner, other] = [aPartnerId(), aPartnerId()];
+    const ids: UuidV7[] = [];
+    for (let at = 0; at < 3; at++) ids.unshift(await aCall(partner, { atMs: START_MS + at }));
+    await aCall(other, { atMs: START_MS + 1 });
+    const first = await log.callsOfPartner(partner, { limit: 2 });
+    const second = await log.callsOfPartner(partner, { limit: 2, after: first.next });
+    expect([...first.entries, ...second.entries].map(({ requestId }) => requestId)).toEqual(ids);
+    expect(second.next).toBeUndefined();
+  });
+
+  it('are narrowed by step and by how they ended', async () => {
+    const partner = aPartnerId();
+    const lost = { outcome: 'no-answer', record: { cause: 'timeout' } };
+    const id = await aCall(partner, { atMs: START_MS, end: lost });
+    await aCall(partner, { atMs: START_MS + 1, end: ANSWER(200) });
+    const found = async (only: Parameters<RedemptionLog['callsOfPartner']>[2]) =>
+      (await log.callsOfPartner(partner, { limit: 9 }, only)).entries.map((one) => one.requestId);
+    expect(await found({ outcome: 'no-answer' })).toEqual([id]);
+    expect(await found({ step: 'balance' })).toHaveLength(2);
+    expect(await found({ step: 'deduct' })).toEqual([]);
+  });
+
+  it('are counted by hour and step, with what went wrong', async () => {
+    const partner = aPartnerId();
+    const hour = Math.floor(START_MS / HOUR_MS) * HOUR_MS;
+    const ends = [
+      ANSWER(200),
+      ANSWER(404),
+      ANSWER(200, false),
+      ANSWER(503, false),
+      { outcome: 'answer', record: {} },
+      { outcome: 'no-answer', record: { cause: 'timeout' } },
+      { outcome: 'nothing-sent', record: { cause: 'dns' } },
+      undefined,
+    ];
+    for (const [at, end] of ends.entries()) {
+      await aCall(partner, { atMs: hour + at, ...(end && { end }) });
+    }
+    await aCall(partner, { atMs: hour + HOUR_MS, end: ANSWER(200) });
+    await aCall(partner, { atMs: hour - 1, end: ANSWER(200) });
+    await aCall(aPartnerId(), { atMs: hour });
+    expect(await log.callsPerHour(partner, hour)).toEqual([
+      { hour: new Date(hour), step: 'balance', calls: 8, refused: 1, errors: 4, unsent: 1 },
+      {
+        hour: new Date(hour + HOUR_MS),
+        step: 'balance',
+        calls: 1,
+        refused: 0,
+        errors: 0,
+        unsent: 0,
+      },
+    ]);
+    expect(await log.callsPerHour(partner, hour + 2 * HOUR_MS)).toEqual([]);
+    const troubles = await log.troubles(hour);
+    expect(troubles.filter((one) => one.partner === partner)).toEqual([
+      { partner, failedCalls: 5, stuck: 0 },
+    ]);
+  });
+});
+
+it('the audit log comes newest first, in pages, narrowed by who, partner and redemption', async () => {
+  const [audit, views] = [new AuditLog(database), new RedemptionViews(database)];
+  const [partner, redemptionId] = [aPartnerId(), aUuid()];
+  const name = '<b>\u202e👩‍🚀';
+  const note = { command: 'partner set', arguments: { name }, outcome: 'done' };
+  await views.audit('operator:ann', note, { partner });
+  const refused = { command: 'redemption retry', outcome: 'refused: FINAL' };
+  await views.audit('operator:bob', refused, { redemptionId, partner });
+  const commands = async (filter: Parameters<AuditLog['newest']>[0]) =>
+    (await audit.newest(filter, { limit: 9 })).entries.map(({ command }) => command);
+  expect(await commands({ partner })).toEqual(['redemption retry', 'partner set']);
+  expect(await commands({ partner, actor: 'operator:bob' })).toEqual(['redemption retry']);
+  expect(await commands({ redemptionId })).toEqual(['redemption retry']);
+  expect(await commands({ actor: 'operator:ann%' })).toEqual([]);
+  const first = await audit.newest({}, { limit: 1 });
+  const second = await audit.newest({}, { limit: 1, after: first.next });
+  expect(second.entries).toMatchObject([
+    { actor: 'operator:ann', partner, redemptionId: null, arguments: { name }, outcome: 'done' },
+  ]);
 });

@@ -5,6 +5,7 @@ import { type Database } from '../connection/database.js';
 import { EvidenceKeys } from '#libs/signing';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { testEvidence } from '#libs/testing/evidence';
+import { NonceStore } from './nonce-store.js';
 import { type NewSessionRow, SessionStore } from './session-store.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -36,29 +37,14 @@ describe('SessionStore', () => {
     expect(await store.find(hash, NOW_MS)).toBeUndefined();
   });
 
-  it('finds who is signed in, until the moment of expiry', async () => {
-    const hash = randomBytes(32);
-    await open(hash);
-    expect(await store.find(hash, NOW_MS)).toBe(aWallet(0xab));
-    expect(await store.find(hash, NOW_MS + 999)).toBe(aWallet(0xab));
-    expect(await store.find(hash, NOW_MS + 1000)).toBeUndefined();
-    expect(await store.find(randomBytes(32), NOW_MS)).toBeUndefined();
-  });
-
-  it('closes one session and leaves the others of the wallet', async () => {
-    const [here, there] = [randomBytes(32), randomBytes(32)];
-    await open(here, aWallet(1));
-    await open(there, aWallet(1));
-    await store.close(here);
-    await store.close(here);
-    expect(await store.find(here, NOW_MS)).toBeUndefined();
-    expect(await store.find(there, NOW_MS)).toBe(aWallet(1));
-  });
-
   it('forgets what has expired', async () => {
     await open(randomBytes(32), aWallet(2), NOW_MS);
     await open(randomBytes(32), aWallet(2), NOW_MS + 1);
     await store.forgetExpired(NOW_MS);
+    const nonces = new NonceStore(database);
+    await nonces.issue('nonce-0001', NOW_MS);
+    await nonces.forgetExpired(NOW_MS);
+    expect(await nonces.use('nonce-0001', NOW_MS - 1)).toBe(false);
     const text = `SELECT 1 FROM redemption.session WHERE wallet = '\\x${aWallet(2).slice(2)}'`;
     expect(await database.query({ text })).toHaveLength(1);
   });

@@ -1,6 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { LedgerBench, TOKENS } from './ledger-bench.support.js';
+/**
+ * Restores of the ledger from a backup: the note of one, and what the database refuses while one is not noted. Each step
+ * of a worker is in test/simulation/engine/ledger/ledger-contract.int-spec.ts and apps/redemption/src/worker.
+ */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { LedgerRestoreStore, type RedemptionStore } from '../index.js';
+import { LedgerBench } from './ledger-bench.support.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 
 /** Time of the services' clocks, ahead of the database's clock. */
@@ -9,25 +14,35 @@ const AHEAD_MS = Date.now() + 300_000;
 let bench: LedgerBench;
 let restores: LedgerRestoreStore;
 let store: RedemptionStore;
-beforeEach(async () => {
+beforeAll(async () => {
   bench = await LedgerBench.start();
   restores = new LedgerRestoreStore(bench.database);
-  store = new RedemptionStore(bench.database);
+  store = bench.redemptions;
 });
-afterEach(() => bench.stop());
+beforeEach(() => bench.empty());
+afterAll(() => bench.stop());
 
-function record(nowMs = Date.now(), voucherSeconds = 1800) {
-  return restores.record({
-    nowMs,
-    lostSinceMs: START_MS - 60_000,
-    voucherSeconds,
-    actor: 'operator:ann',
-    command: 'ledger restored',
-    arguments: { since: 'x' },
+function record({ nowMs = Date.now(), lostSinceMs = START_MS - 60_000, by = restores } = {}) {
+  return by.record({
+    ...{ nowMs, lostSinceMs, voucherSeconds: 1800 },
+    ...{ actor: 'operator:ann', command: 'ledger restored', arguments: { since: 'x' } },
   });
 }
 
-it('is known to every redemption that is older, however it is read', async () => {
+/** Runs the statements that every restore of ours runs. */
+async function restored(nothingLost = 'off'): Promise<void> {
+  const sql = await readFile('deploy/pgbackrest/restored.sql', 'utf8');
+  const client = await bench.database.pool.connect();
+  try {
+    await client.query(`SET lowmark.nothing_lost = '${nothingLost}'`);
+    await client.query(sql);
+    await client.query('RESET lowmark.nothing_lost');
+  } finally {
+    client.release();
+  }
+}
+
+it('a note is known to every redemption that is older, however it is read', async () => {
   const redemption = await bench.created();
   const note = { lostSinceMs: START_MS - 60_000 };
   const until = START_MS / 1000;
@@ -51,7 +66,7 @@ it('is known to every redemption that is older, however it is read', async () =>
   expect(leased).toMatchObject([{ redemption: known }]);
 });
 
-it('is nothing to a plan of before the loss, and known to one of after it', async () => {
+it('a note is nothing to a plan of before the loss, and known to one of after it', async () => {
   const { id, authorisedAtMs } = await bench.authorised();
   const plannedMs = authorisedAtMs ?? 0;
   const note = { atMs: plannedMs + 60_000, vouchersUntilSeconds: plannedMs / 1000 + 3600 };
@@ -88,7 +103,7 @@ describe('the moment of a note', () => {
     const until = Math.ceil((AHEAD_MS + 1) / 1000) + 1800;
     const scope = { ...expected, vouchersUntilSeconds: until };
     expect(await restores.scope({ nowMs: START_MS, voucherSeconds: 1800 })).toEqual(scope);
-    expect(await record(START_MS)).toEqual(scope);
+    expect(await record({ nowMs: START_MS })).toEqual(scope);
     for (const one of [id, ahead.id]) {
       expect((await store.get(one))?.redemption.lostVoucherUntilSeconds).toBe(until);
     }
@@ -96,15 +111,15 @@ describe('the moment of a note', () => {
 
   it("is no earlier than the database's clock, and the operator's", async () => {
     const before = Date.now();
-    const { atMs, unplanned } = await record(START_MS);
+    const { atMs, unplanned } = await record({ nowMs: START_MS });
     expect(atMs).toBeGreaterThan(before - 60_000);
     expect(unplanned).toEqual({});
-    expect((await record(AHEAD_MS)).atMs).toBe(AHEAD_MS);
+    expect((await record({ nowMs: AHEAD_MS })).atMs).toBe(AHEAD_MS);
     expect((await restores.list()).map((note) => note.atMs)).toEqual([AHEAD_MS, atMs]);
   });
 });
 
-it('is listed, audited, and never taken back', async () => {
+it('a note is listed, audited, and never taken back', async () => {
   const { atMs, vouchersUntilSeconds } = await record();
   expect(vouchersUntilSeconds).toBe(Math.ceil(atMs / 1000) + 1800);
   expect(await restores.list()).toEqual([
@@ -154,15 +169,7 @@ describe('a note that would hold redemptions up for ever', () => {
   });
 });
 
-it('says what it concerns', async () => {
-  await bench.created();
-  await bench.deducted();
-  await bench.authorised();
-  await bench.claimed();
-  expect((await record()).unplanned).toEqual({ created: 1, deducted: 1 });
-});
-
-it('knows the longest life that a voucher had', async () => {
+it('the store knows the longest life that a voucher had', async () => {
   expect(await restores.longestVoucherSeconds()).toBe(0);
   const { plan, authorisedAtMs } = await bench.authorised();
   const life = (plan?.deadlineSeconds ?? 0) - (authorisedAtMs ?? 0) / 1000;
@@ -214,13 +221,72 @@ describe('a worker that has read a redemption before', () => {
   });
 });
 
-it('counts what open redemptions may still be paid, from the deduction on', async () => {
-  expect(await store.promisedTokens()).toBe(0n);
-  await bench.created();
-  await bench.deducted();
-  await bench.authorised();
-  await bench.claimed();
-  await bench.reverted();
-  await bench.cancelled(await bench.deducted());
-  expect(await store.promisedTokens()).toBe(2n * TOKENS);
+describe('while a restore is not noted', () => {
+  it.each(['redemption', 'cli', 'console'] as const)(
+    '%s cannot remove the mark',
+    async (program) => {
+      await restored();
+      const intruder = await bench.test.open({ url: bench.test.urlAs(program) });
+      for (const text of [
+        'DELETE FROM redemption.unnoted_restore',
+        "UPDATE redemption.unnoted_restore SET noticed = 'x'",
+        'TRUNCATE redemption.unnoted_restore',
+      ]) {
+        await expect(intruder.query({ text })).rejects.toMatchObject({ sqlState: '42501' });
+      }
+      expect((await restores.standing()).unnoted).toBeDefined();
+    },
+  );
+
+  it('the operator’s own connection notes it, and thereby removes the mark', async () => {
+    await restored();
+    const cli = await bench.test.open({ url: bench.test.urlAs('cli') });
+    await record({ by: new LedgerRestoreStore(cli) });
+    expect((await restores.standing()).unnoted).toBeUndefined();
+  });
+});
+
+describe('a mark', () => {
+  it('is left once, and not where the operator says that nothing is missing', async () => {
+    await restored('on');
+    expect((await restores.standing()).unnoted).toBeUndefined();
+    await restored();
+    const first = (await restores.standing()).unnoted;
+    await restored();
+    expect((await restores.standing()).unnoted).toEqual(first);
+    const rows = await bench.database.query({ text: 'SELECT FROM redemption.unnoted_restore' });
+    expect(rows).toHaveLength(1);
+  });
+});
+
+describe('a restore', () => {
+  it('brings back no session, no link, no sign-in under way, no role and no invitation', async () => {
+    const query = (text: string) => bench.database.query<{ rows: number }>({ text });
+    const hash = "sha256('x')";
+    const until = "now() + interval '5 minutes'";
+    await query(`INSERT INTO redemption.session (token_hash, wallet, domain, expires_at, mac)
+      VALUES (${hash}, decode(repeat('ab', 20), 'hex'), 'app.example.com', ${until}, decode(repeat('ab', 36), 'hex'))`);
+    await query(`INSERT INTO redemption.nonce VALUES ('nonce-of-before', ${until})`);
+    await query(`INSERT INTO console.nonce VALUES ('nonce-of-before', ${until})`);
+    await query(`INSERT INTO console.session (token_hash, kind, role, subject, name, created_at, seen_at, authenticated_at, expires_at)
+      VALUES (${hash}, 'operator', 'admin', 'link:ann', 'ann', now(), now(), now(), ${until})`);
+    await query(
+      `INSERT INTO console.login_attempt VALUES (${hash}, 'operator', repeat('v', 43), 'nonce-of-before', '/', now(), ${until})`,
+    );
+    await query(`INSERT INTO console.sign_in_link (token_hash, kind, role, name, created_by, created_at, expires_at)
+      VALUES (${hash}, 'operator', 'admin', 'ann', 'cli', now(), ${until})`);
+    await query(`INSERT INTO console.granted_role VALUES ('link:ann', 'admin', now())`);
+    await query(`INSERT INTO console.invitation (token_hash, partner, invited_by, note, created_at, expires_at)
+      VALUES (${hash}, gen_random_uuid(), 'operator:ann', 'bob', now(), ${until})`);
+    const left = () =>
+      query(`SELECT 'session' AS kind FROM console.session
+      UNION ALL SELECT 'link' FROM console.sign_in_link UNION ALL SELECT 'attempt' FROM console.login_attempt
+      UNION ALL SELECT 'role' FROM console.granted_role UNION ALL SELECT 'nonce' FROM console.nonce
+      UNION ALL SELECT 'player' FROM redemption.session UNION ALL SELECT 'nonce of players' FROM redemption.nonce
+      UNION ALL SELECT 'invitation' FROM console.invitation WHERE withdrawn_at IS NULL`);
+    await restored('on');
+    expect(await left()).toHaveLength(8);
+    await restored();
+    expect(await left()).toEqual([]);
+  });
 });

@@ -1,4 +1,9 @@
+/**
+ * The store of the index. That it does the same as its twin in memory, call by call, with all refusals, is in
+ * test/simulation/core/memory/stores.int-spec.ts; here is what single calls of a few wallets do not show.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import {
   type Address,
   type BalanceChange,
@@ -9,23 +14,22 @@ import {
 import {
   aBlock,
   aFold,
+  anIndexOf,
   anInitialIndex,
   aWallet,
   createTestDatabase,
+  explained,
   type TestDatabase,
   watchLocks,
 } from '#libs/testing/database';
 import {
   type Database,
-  DatabaseRefusedError,
-  FencedError,
   type IndexBatch,
-  IndexMissingError,
+  IndexReader,
   IndexStore,
   SnapshotStore,
   StaleHeadError,
-  type WalletBalance,
-  walletPages,
+  readIndexSums,
 } from '../index.js';
 
 let test: TestDatabase;
@@ -62,24 +66,6 @@ const change = (wallet: number, block: BlockRef, balance: bigint): BalanceChange
 });
 
 describe('IndexStore', () => {
-  it('has no state at first, and is created once', async () => {
-    expect(await store.state()).toBeUndefined();
-    await expect(store.takeLead()).rejects.toThrow(IndexMissingError);
-    const initial = anInitialIndex();
-    const state = await store.create(initial);
-    expect(state).toEqual({
-      ...initial,
-      fence: 0n,
-      finalised: undefined,
-      verifiedNumber: undefined,
-      total: 0n,
-      rollbacks: 0n,
-      syncedAt: undefined,
-      halted: undefined,
-    });
-    expect(await store.create(anInitialIndex({ fingerprint: 'another' }))).toEqual(state);
-  });
-
   it('lets no other process take the lead or write between its first statement and the commit', async () => {
     const fence = await started();
     const watched = watchLocks(database, await test.open(), 'staking.index_state');
@@ -132,31 +118,6 @@ describe('IndexStore', () => {
     expect(rows).toEqual([0, 0].map(() => ({ low: '0', closing: '105' })));
   });
 
-  it('keeps the total at the end of each day, also through a rollback', async () => {
-    const fence = await started();
-    const at = (day: number, number: number) => aBlock(number, day * 86_400 + number);
-    const start = await store.state();
-    const blocks = [at(20_000, 1), at(20_000, 2), at(20_003, 3), at(20_004, 4)];
-    const folded = foldBlocks(
-      new Map(),
-      blocks.map(({ number, timestampSeconds }) => ({
-        ...{ blockNumber: number, timestampSeconds },
-        deltas: [{ wallet: aWallet(1), amount: number === 3n ? -2n : 10n }],
-      })),
-    );
-    const head = at(20_004, 4);
-    const totals = async (): Promise<unknown> =>
-      (await database.pool.query('SELECT day, total FROM staking.day_total ORDER BY day')).rows;
-    await store.commit(aBatch({ fence, previousHead: start?.head ?? head, head, folded, blocks }));
-    expect(await totals()).toEqual([
-      { day: 20_000, total: '20' },
-      { day: 20_003, total: '18' },
-      { day: 20_004, total: '28' },
-    ]);
-    await store.rollback({ fence, head, to: at(20_000, 1) });
-    expect(await totals()).toEqual([{ day: 20_000, total: '10' }]);
-  });
-
   it('keeps the largest amounts exactly', async () => {
     const fence = await started();
     const most = 2n ** 256n - 1n;
@@ -187,29 +148,6 @@ describe('IndexStore', () => {
     expect(await store.sampleWallets(8)).toEqual([aWallet(1)]);
   });
 
-  it('refuses a leader that another has followed', async () => {
-    const old = await started();
-    const fence = await store.takeLead();
-    const batch = aBatch({ fence: old });
-    await expect(store.commit(batch)).rejects.toThrow(FencedError);
-    const to = aBlock(0);
-    await expect(store.rollback({ fence: old, head: to, to })).rejects.toThrow(FencedError);
-    await expect(store.halt(old, 'no')).rejects.toThrow(FencedError);
-    await expect(store.clearHalt(old)).rejects.toThrow(FencedError);
-    await store.commit({ ...batch, fence });
-  });
-
-  it('refuses to build on another head, by number or by hash', async () => {
-    const fence = await started();
-    for (const previousHead of [aBlock(1), aBlock(0, undefined, 7)]) {
-      const commit = store.commit(aBatch({ fence, previousHead }));
-      await expect(commit).rejects.toThrow(StaleHeadError);
-      await expect(store.rollback({ fence, head: previousHead, to: aBlock(0) })).rejects.toThrow(
-        StaleHeadError,
-      );
-    }
-  });
-
   it('lets one of two commits on the same head through', async () => {
     const fence = await started();
     const batch = aBatch({
@@ -222,29 +160,12 @@ describe('IndexStore', () => {
     expect(await store.balancesAt([aWallet(1)], 5n)).toEqual([5n]);
   });
 
-  it('writes nothing of a batch that contradicts the index', async () => {
-    const fence = await started();
-    const before = await store.state();
-    const wrong = [change(1, aBlock(0), 1n), change(1, aBlock(6), 1n), change(1, aBlock(3), -1n)];
-    for (const one of wrong) {
-      const folded = aFold({ changes: [change(2, aBlock(4), 1n), one], total: 2n });
-      const batch = aBatch({ fence, folded });
-      await expect(store.commit(batch)).rejects.toThrow(DatabaseRefusedError);
-    }
-    expect(await store.state()).toEqual(before);
-    expect(await store.sampleWallets(3)).toEqual([]);
-  });
-
   it('remembers blocks from the finalised one on', async () => {
     const fence = await started();
-    const blocks = [1, 2, 3, 4, 5].map((number) => aBlock(number));
-    await store.commit(aBatch({ fence, blocks }));
-    expect(await store.blocks(3n)).toEqual(blocks.slice(2));
+    const blocks = [4, 5, 6].map((number) => aBlock(number));
     const head = aBlock(6);
-    await store.commit(
-      aBatch({ fence, previousHead: aBlock(5), head, blocks: [head], finalised: aBlock(4) }),
-    );
-    expect(await store.blocks(0n)).toEqual([aBlock(4), aBlock(5), head]);
+    await store.commit(aBatch({ fence, head, blocks, finalised: aBlock(4) }));
+    expect(await store.blocks(0n)).toEqual(blocks);
     // A node that is behind the others reports an older finalised block. Finality does not go back.
     await store.commit(
       aBatch({
@@ -267,53 +188,6 @@ describe('IndexStore', () => {
       }),
     );
     expect(await store.blocks(0n)).toEqual([]);
-  });
-
-  it('notes facts without a new block', async () => {
-    const fence = await started();
-    const head = aBlock(0);
-    await store.commit(aBatch({ fence, head, synced: true, verifiedNumber: 0n }));
-    expect(await store.state()).toMatchObject({
-      head,
-      verifiedNumber: 0n,
-      syncedAt: expect.any(Date),
-    });
-  });
-
-  it('notes a halt and clears it', async () => {
-    const fence = await started();
-    await store.halt(fence, 'deeper than finality');
-    expect((await store.state())?.halted).toEqual({
-      at: expect.any(Date),
-      reason: 'deeper than finality',
-    });
-    await store.clearHalt(fence);
-    expect((await store.state())?.halted).toBeUndefined();
-  });
-
-  it('has every wallet once on its pages, with its balance at the end of the block', async () => {
-    const fence = await started();
-    const wallets = [1, 2, 3, 4, 5, 6];
-    // Wallet w changes in every block whose number it divides. Its balance is the block's number.
-    for (let number = 1; number <= 6; number++) {
-      const [previousHead, head] = [aBlock(number - 1), aBlock(number)];
-      const changed = wallets.filter((wallet) => number % wallet === 0);
-      const changes = changed.map((wallet) => change(wallet, head, BigInt(number)));
-      await store.commit({ fence, previousHead, head, folded: aFold({ changes }), blocks: [] });
-    }
-    for (const block of [0, 1, 4, 5, 6]) {
-      const expected = wallets.map((wallet) => {
-        return { wallet: aWallet(wallet), balance: BigInt(Math.floor(block / wallet) * wallet) };
-      });
-      for (const limit of [1, 2, 4, 100]) {
-        const pages: (readonly WalletBalance[])[] = [];
-        for await (const page of walletPages(store, { block: BigInt(block), limit })) {
-          pages.push(page);
-        }
-        expect(pages.flat()).toEqual(expected);
-        expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
-      }
-    }
   });
 });
 
@@ -372,4 +246,107 @@ describe('the generation of the index', () => {
     await startedAt(5);
     expect([before, led]).not.toContain(await generation());
   });
+});
+
+it('a rollback does not see a balance that was replaced in the same second', async () => {
+  const DAY = 86_400;
+  const start = 1_700_006_400; // 00:00:00 UTC
+  const moves = [
+    [1, 50n, 11],
+    [1, 1n, DAY],
+    [2, 1n, DAY + 12],
+    [1, -51n, DAY + 12],
+    [1, 7n, DAY + 12],
+    [1, 4n, DAY + 24],
+  ] as const;
+  const blocks = moves.map(([, , seconds], index) => aBlock(index + 1, start + seconds));
+  const history = moves.map(([wallet, amount, seconds], index) => ({
+    ...{ blockNumber: BigInt(index + 1), timestampSeconds: start + seconds },
+    deltas: [{ wallet: aWallet(wallet), amount }],
+  }));
+  const previousHead = aBlock(0, start - 1);
+  const { fence, head } = await anIndexOf(database, history, { previousHead, blocks });
+  await store.rollback({ fence, head, to: blocks[4] ?? head });
+  const text = 'SELECT low, closing FROM staking.balance_day ORDER BY wallet, day DESC LIMIT 1';
+  expect(await database.query({ text })).toEqual([{ low: '51', closing: '7' }]);
+});
+
+describe('readIndexSums', () => {
+  const DAY = 86_400;
+  const WALLETS = 7;
+
+  /** Every wallet stakes its number on the first day, and once more on the second. */
+  async function anIndex() {
+    const blocks = [1, 2].map((number) => ({
+      blockNumber: BigInt(number),
+      timestampSeconds: (99 + number) * DAY + 60,
+      deltas: Array.from({ length: WALLETS }, (_, at) => {
+        return { wallet: aWallet(at + 1), amount: BigInt(at + 1) };
+      }),
+    }));
+    const index = await anIndexOf(database, blocks, { previousHead: aBlock(0, 100 * DAY) });
+    return { ...index, total: index.folded.totalDelta };
+  }
+
+  it.each([3, 7])('adds up all wallets, in pages of %s', async (pageSize) => {
+    const { head, total } = await anIndex();
+    expect(await readIndexSums(database, undefined, pageSize)).toEqual({
+      ...{ stored: total, closings: total, balances: total, wallets: WALLETS },
+      head,
+    });
+  });
+
+  it('reads one state of an index that is written meanwhile', async () => {
+    const { store, fence, head, total } = await anIndex();
+    const timestampSeconds = 102 * DAY + 90;
+    const next = aBlock(3, timestampSeconds);
+    let pages = 0;
+    let committed: Promise<unknown> | undefined;
+    const sums = await readIndexSums(
+      database,
+      () => {
+        pages += 1;
+        if (pages !== 2) return;
+        const change = { wallet: aWallet(7), balance: 50n, blockNumber: 3n, timestampSeconds };
+        const day = { wallet: aWallet(7), day: 102, low: 14n, closing: 50n };
+        const folded = aFold({ changes: [change], days: [day], total: 36n });
+        committed = store.commit({ fence, previousHead: head, head: next, blocks: [], folded });
+      },
+      1,
+    );
+    await committed;
+    expect(sums).toMatchObject({ stored: total, closings: total, balances: total, head });
+    const after = total + 36n;
+    expect(await readIndexSums(database)).toMatchObject({
+      ...{ stored: after, closings: after, balances: after },
+      head: next,
+    });
+  });
+});
+
+it('a page of changed wallets has each once, in order, and is read by the primary key', async () => {
+  const [wallets, changes, limit] = [20_000, 100_000, 100];
+  const client = new pg.Client({ connectionString: test.url });
+  await client.connect();
+  try {
+    await client.query(`SET session_replication_role = replica;
+      INSERT INTO staking.balance_change (wallet, block, seconds, balance)
+        SELECT substring(sha256((n % ${wallets})::text::bytea) FROM 1 FOR 20), n, n, n FROM generate_series(1, ${changes}) AS n`);
+    await client.query('VACUUM ANALYZE staking.balance_change_1');
+  } finally {
+    await client.end();
+  }
+  const { database: explaining, nodes } = explained(database);
+  const page = { above: 0n, block: BigInt(changes), limit };
+  const reader = new IndexReader(explaining);
+  const first = await reader.changedWallets({ ...page, after: undefined });
+  const second = await reader.changedWallets({ ...page, after: first.at(-1) });
+  const found = [...first, ...second];
+  expect(found).toEqual([...new Set(found)].sort());
+  expect(found).toHaveLength(2 * limit);
+  expect(nodes.length).toBeGreaterThan(2);
+  for (const node of nodes) {
+    expect(node['Node Type']).not.toMatch(/Sort|Seq Scan/);
+    expect(node['Actual Rows']).toBeLessThan(10 * limit);
+  }
 });

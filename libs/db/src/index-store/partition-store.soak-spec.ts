@@ -32,18 +32,6 @@ beforeEach(async () => {
 afterEach(() => test.drop());
 
 describe('partitions', () => {
-  it('stay one each in an index that is not large', async () => {
-    const writer = await Writer.start(test);
-    await writer.write(5);
-    expect(await writer.partitions.extend(writer.fence)).toEqual({
-      balance_change: 'small',
-      balance_day: 'small',
-    });
-    for (const table of PARTITIONED_TABLES) {
-      expect(await bounds(table, owner)).toEqual(['FOR VALUES FROM (MINVALUE) TO (MAXVALUE)']);
-    }
-  });
-
   it('are added beside a writer and readers, which notice nothing', async () => {
     const writer = await Writer.start(test);
     await writer.write(4);

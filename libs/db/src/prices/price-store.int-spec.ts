@@ -7,13 +7,14 @@ import {
 } from '#libs/testing/database';
 import {
   type Database,
-  FencedError,
   IndexStore,
   type Price,
   PriceAcceptanceStore,
   PriceStore,
 } from '../index.js';
 
+// One call after the other, with each refusal, is compared with the twin in memory by
+// test/simulation/core/memory/stores.int-spec.ts.
 const FEED = 'chainlink:0x1';
 
 let test: TestDatabase;
@@ -37,30 +38,6 @@ function aPrice(minute: number, usd: string, source = FEED): Price {
 }
 
 describe('the price that is quoted', () => {
-  it('is not that of a process that does not lead any more', async () => {
-    const late = fence;
-    fence = await new IndexStore(database).takeLead();
-    await prices.record(fence, aPrice(2, '2'));
-    await expect(prices.record(late, aPrice(1, '1'))).rejects.toThrow(FencedError);
-    await expect(prices.record(late, aPrice(3, '3', 'fixed'))).rejects.toThrow(FencedError);
-    expect(await prices.newest()).toEqual(aPrice(2, '2'));
-  });
-
-  it('is not an older observation of the same source, however late it is read', async () => {
-    expect(await prices.record(fence, aPrice(2, '2'))).toBe(true);
-    expect(await prices.record(fence, aPrice(1, '1'))).toBe(false);
-    expect(await prices.newest()).toEqual(aPrice(2, '2'));
-    expect(await prices.record(fence, aPrice(2, '2'))).toBe(true);
-  });
-
-  it('is that of the source that is set now, also where it looks less often', async () => {
-    await prices.record(fence, aPrice(2, '2', 'fixed'));
-    expect(await prices.record(fence, aPrice(1, '1'))).toBe(true);
-    expect(await prices.newest()).toEqual(aPrice(1, '1'));
-    expect(await prices.record(fence, aPrice(2, '2', 'fixed'))).toBe(true);
-    expect(await prices.newest()).toEqual(aPrice(2, '2', 'fixed'));
-  });
-
   it('is not held back by one that a wrong clock dated ahead', async () => {
     const ahead = new Date(Date.now() + 3_600_000);
     await prices.record(fence, { ...aPrice(0, '9'), observedAt: ahead });
@@ -79,21 +56,6 @@ describe('the price that is quoted', () => {
     expect(rows.map(({ usd }) => usd)).toEqual(figures);
     expect(await prices.record(fence, aPrice(2, '6'))).toBe(true);
     expect(await prices.record(fence, aPrice(1, '5'))).toBe(false);
-  });
-
-  it('is held by the leader only, and let go by a price that the leader records', async () => {
-    const late = fence;
-    fence = await new IndexStore(database).takeLead();
-    const held = { reason: 'jump', beforeUsd: undefined, maxChange: '0.2', isNewHold: false };
-    const price = aPrice(1, '9');
-    await expect(prices.hold(late, { price, ...held })).rejects.toThrow(FencedError);
-    expect(await prices.quoted()).toEqual({ price: undefined, isHeld: false });
-    await prices.hold(fence, { price, ...held });
-    expect(await prices.quoted()).toMatchObject({ isHeld: true });
-    await expect(prices.record(late, price)).rejects.toThrow(FencedError);
-    expect(await prices.quoted()).toMatchObject({ isHeld: true });
-    await prices.record(fence, price);
-    expect(await prices.quoted()).toMatchObject({ isHeld: false, price: { usd: '9' } });
   });
 
   it.each(['0', '-1', 'NaN', 'Infinity'])('is not %s', async (usd) => {

@@ -20,9 +20,9 @@ import {
 } from '#libs/testing/database';
 import {
   type Database,
+  DayLows,
   IndexStore,
   type IndexSnapshotRef,
-  SealedDayStore,
   SealedListStore,
   type SealOutcome,
   SealWriter,
@@ -35,7 +35,6 @@ let admin: Database;
 let database: Database;
 let keccak: Keccak256;
 let writer: SealWriter;
-let days: SealedDayStore;
 let lists: SealedListStore;
 let basis: IndexSnapshotRef;
 beforeAll(async () => {
@@ -43,7 +42,7 @@ beforeAll(async () => {
   admin = await test.open();
   database = await test.open({ url: test.urlAs('indexer') });
   keccak = await createKeccak256();
-  [writer, days] = [new SealWriter(database), new SealedDayStore(database)];
+  writer = new SealWriter(database);
   lists = new SealedListStore(database);
 });
 beforeEach(async () => {
@@ -89,28 +88,6 @@ async function rowsOf(table: string): Promise<number> {
 }
 
 describe('SealWriter', () => {
-  it('seals a day, finds it the same, and adds a revision where it is not', async () => {
-    const first = await seal(7, 2);
-    expect(first).toMatchObject({
-      kind: 'sealed',
-      sealed: {
-        ...{ day: 7, revision: 1, wallets: 2, total: 9n, blockNumber: 7n },
-        ...{ blockHash: aBlock(7).hash, software: '1.2.3', previousRoot: undefined },
-      },
-    });
-    expect(await seal(7, 2)).toEqual({ kind: 'same', sealed: first.sealed });
-    const second = await seal(7, 3);
-    expect(second).toMatchObject({
-      kind: 'revised',
-      sealed: { revision: 2, previousRoot: first.sealed.root },
-    });
-    const third = await seal(7, 3, aBlock(7, 7 * DAY, 1));
-    expect(third).toMatchObject({ kind: 'revised', sealed: { revision: 3 } });
-    expect(await days.byDay(7)).toEqual(third.sealed);
-    const all = [first, second, third].map(({ sealed }) => sealed);
-    expect(await days.revisions(7)).toEqual(all);
-  });
-
   it.each<[string, () => Promise<unknown>]>([
     [
       'the index went back',
@@ -179,37 +156,6 @@ describe('a sealed day', () => {
       SELECT ${day}, ${revision}, root, wallets, total, block_number, block_hash, software, ${previous} FROM staking.sealed_day`;
     await expect(database.query({ text })).rejects.toThrow('does not follow the one that is there');
   });
-
-  it('is carried over to another index with its revisions', async () => {
-    await seal(7, 3);
-    await seal(7, 4);
-    await seal(8, 5);
-    await admin.query({ text: 'CREATE TEMPORARY TABLE kept AS SELECT * FROM staking.sealed_day' });
-    const before = await days.page({ limit: 10 });
-    await admin.query({ text: 'TRUNCATE staking.sealed_day CASCADE' });
-    await admin.query({
-      text: 'INSERT INTO staking.sealed_day SELECT * FROM kept ORDER BY day, revision',
-    });
-    expect(await days.page({ limit: 10 })).toEqual(before);
-  });
-
-  it('is listed once, in its newest revision, newest first and page by page', async () => {
-    for (const day of [7, 8, 9, 10]) await seal(day, 3);
-    await seal(8, 4);
-    const read = async (page: { before?: number; limit: number }) =>
-      (await days.page(page)).map(({ day, revision }) => [day, revision]);
-    expect(await read({ limit: 3 })).toEqual([
-      [10, 1],
-      [9, 1],
-      [8, 2],
-    ]);
-    expect(await read({ before: 8, limit: 3 })).toEqual([[7, 1]]);
-    expect(await days.newest()).toMatchObject({ day: 10 });
-    expect(await days.summary()).toMatchObject({
-      ...{ days: 4, first: 7, last: 10, revisions: 1, recheckFrom: null },
-      revisedAt: expect.any(Date),
-    });
-  });
 });
 
 describe('SealedListStore', () => {
@@ -244,5 +190,44 @@ describe('SealedListStore', () => {
     await writer.forgetLists(basis.fence, 8);
     expect(await lists.prove(sealed, aWallet(3))).toBeUndefined();
     expect(await lists.has(sealed)).toBe(false);
+  });
+});
+
+describe('DayLows', () => {
+  const WALLETS = [1, 2, 3, 4, 5, 6].map(aWallet);
+  beforeEach(() => test.empty());
+
+  async function collected<T>(all: AsyncIterable<T>): Promise<T[]> {
+    const found: T[] = [];
+    for await (const one of all) found.push(one);
+    return found;
+  }
+
+  // What they are is compared with the twin in memory by test/simulation/core/memory/stores.int-spec.ts.
+  it.each([1, 2, 3, 5, 6])('are the same on pages of %i', async (pageSize) => {
+    const history = WALLETS.map((wallet, place) => ({
+      ...{ blockNumber: BigInt(place + 1), timestampSeconds: (100 + place) * DAY },
+      deltas: [{ wallet, amount: BigInt(place + 1) }],
+    }));
+    await anIndexOf(admin, history, { previousHead: aBlock(0, 100 * DAY) });
+    for (const day of [99, 100, 103, 106]) {
+      const whole = await collected(new DayLows(admin).all(day));
+      expect(whole).toHaveLength(Math.max(0, Math.min(6, day - 99)));
+      expect(await collected(new DayLows(admin, pageSize).all(day))).toEqual(whole);
+    }
+  });
+
+  it('names a wallet whose rows contradict each other', async () => {
+    const [wallet] = WALLETS;
+    if (wallet === undefined) throw new Error('there are wallets');
+    const history = [
+      { blockNumber: 1n, timestampSeconds: 100 * DAY, deltas: [{ wallet, amount: 5n }] },
+    ];
+    await anIndexOf(admin, history, { previousHead: aBlock(0, 100 * DAY) });
+    await admin.query({ text: 'DELETE FROM staking.balance_day' });
+    const lows = new DayLows(admin);
+    await expect(lows.changed({ day: 100, above: 0n, upTo: 1n }, () => undefined)).rejects.toThrow(
+      `wallet ${wallet} has balance changes on day 100 and no row of that day`,
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Address, type BalanceDay, type DayBalance } from '#libs/domain';
+import { type Address, type BalanceChange, type BalanceDay, type DayBalance } from '#libs/domain';
 import {
   aBlock,
   aFold,
@@ -16,6 +16,7 @@ import {
   PriceStore,
   SnapshotStore,
   walletDaysFrom,
+  WalletHistoryStore,
   type WindowSink,
 } from '../index.js';
 
@@ -97,33 +98,12 @@ describe('SnapshotStore', () => {
     expect(snapshots.seen).toBe(read?.state);
   });
 
-  it.each([
-    ['days and the newest before them', 5, 10, [9, 6, 5, 3]],
-    ['what was before, where nothing changed', 7, 9, [6]],
-    ['nothing, where nothing was before', 1, 3, []],
-    ['all, where none is before', 0, 11, [10, 9, 6, 5, 3]],
-    ['nothing of later', 11, 12, [10]],
-  ])('reads of a window %s', async (_, firstDay, endDay, expected) => {
-    const wallets = [2, 1, 3].map(aWallet);
-    const { read, found } = await readWindow(wallets, { firstDay, endDay });
-    const newestFirst = found.get(aWallet(1))?.toSorted((a, b) => b.day - a.day);
-    const all = days.map(({ day, low, closing }) => ({ day, low, closing }));
-    expect(newestFirst).toEqual(expected.map((day) => all.find((one) => one.day === day)));
-    expect([...found.keys()]).toEqual([aWallet(1)]);
-    expect(read?.state).toEqual((await snapshots.read())?.state);
-  });
-
-  it('reads a window of no wallet at all', async () => {
-    const { read, found } = await readWindow([], { firstDay: 1, endDay: 9 });
-    expect(found.size).toBe(0);
-    expect(read?.state).toEqual((await snapshots.read())?.state);
-  });
-
   it('reads a window of a thousand wallets, piece by piece, each in its place', async () => {
     const wallets = Array.from({ length: 1000 }, (_, place) => aWallet(1000 - place));
-    const { found } = await readWindow(wallets, { firstDay: 5, endDay: 10 });
+    const { read, found } = await readWindow(wallets, { firstDay: 5, endDay: 10 });
     expect([...found]).toEqual([[aWallet(1), expect.any(Array)]]);
     expect(found.get(aWallet(1))).toHaveLength(4);
+    expect(read?.state).toEqual((await snapshots.read())?.state);
   });
 
   it('reads 31 days at most: the longest window and what is carried into it', async () => {
@@ -154,23 +134,6 @@ describe('SnapshotStore', () => {
     });
   });
 
-  it('knows a wallet whose history lies outside the window, and one that has none', async () => {
-    expect(await readOf(aWallet(1), 3)).toMatchObject({ daysText: '[]' });
-    expect(await readOf(aWallet(2), 10)).toMatchObject({ daysText: undefined });
-  });
-
-  it('reads several wallets at once, each to its own day, in the order asked', async () => {
-    const asked = [
-      { wallet: aWallet(2), endDay: 10 },
-      { wallet: aWallet(1), endDay: 6 },
-      { wallet: aWallet(1), endDay: 3 },
-    ];
-    const read = await snapshots.read(asked);
-    expect(
-      read?.daysTexts.map((text) => text && walletDaysFrom(text).map(({ day }) => day)),
-    ).toEqual([undefined, [5, 3], []]);
-  });
-
   it('gives the price that was read last, with its own time', async () => {
     const prices = new PriceStore(writer);
     const [early, late] = [new Date(1_700_000_000_000), new Date(1_700_000_600_123)];
@@ -186,5 +149,73 @@ describe('SnapshotStore', () => {
       observedAt: late,
       source: 'fixed',
     });
+  });
+});
+
+describe('WalletHistoryStore', () => {
+  const DAY_SECONDS = 86_400;
+  const HUGE = 10n ** 60n;
+  const WALLET = aWallet(1);
+  const GENESIS = aBlock(0, 1);
+  /** Another wallet with changes in the same blocks. */
+  const OTHER = aWallet(2);
+  /** The wallet's changes: on day 100, twice on day 103, and on day 110, in blocks whose texts sort in another order. */
+  const MOMENTS = [
+    { day: 100, block: 8, balance: HUGE },
+    { day: 103, block: 9, balance: 7n },
+    { day: 103, block: 10, balance: 0n },
+    { day: 110, block: 100, balance: 9n },
+  ];
+  const DAYS: readonly Omit<BalanceDay, 'wallet'>[] = [
+    { day: 100, low: null, closing: HUGE },
+    { day: 103, low: 0n, closing: 0n },
+    { day: 110, low: 0n, closing: 9n },
+  ];
+
+  let history: WalletHistoryStore;
+  beforeAll(async () => {
+    await test.empty();
+    const index = new IndexStore(writer);
+    await index.create(anInitialIndex({ head: GENESIS }));
+    const fence = await index.takeLead();
+    const changes = MOMENTS.flatMap(({ day, block, balance }): BalanceChange[] =>
+      [WALLET, OTHER].map((wallet) => ({
+        ...{ wallet, blockNumber: BigInt(block), timestampSeconds: day * DAY_SECONDS + block },
+        balance: wallet === WALLET ? balance : 1n,
+      })),
+    );
+    const days = [WALLET, OTHER].flatMap((wallet) => DAYS.map((day) => ({ ...day, wallet })));
+    const head = aBlock(100, 110 * DAY_SECONDS + 100);
+    await index.commit({
+      ...{ fence, previousHead: GENESIS, head, blocks: [] },
+      folded: aFold({ changes, days, total: 10n }),
+    });
+    history = new WalletHistoryStore(await test.open({ url: test.urlAs('console') }));
+  });
+
+  const momentsOf = (...places: readonly number[]) =>
+    places.map((place) => {
+      const { day, block, balance } = MOMENTS[place] ?? { day: 0, block: 0, balance: 0n };
+      return { block: BigInt(block), seconds: day * DAY_SECONDS + block, balance };
+    });
+
+  it.each([
+    { firstDay: 100, days: DAYS, changes: [0, 1, 2, 3] },
+    // The balance at the beginning of the range comes from an earlier change.
+    { firstDay: 101, days: DAYS, changes: [0, 1, 2, 3] },
+    { firstDay: 103, days: DAYS, changes: [0, 1, 2, 3] },
+    { firstDay: 104, days: DAYS.slice(1), changes: [2, 3] },
+    { firstDay: 110, days: DAYS.slice(1), changes: [2, 3] },
+    { firstDay: 111, days: DAYS.slice(2), changes: [3] },
+  ])('begins with what stood before day $firstDay', async ({ firstDay, days, changes }) => {
+    const read = await history.read(WALLET, { firstDay, mostChanges: 5 });
+    expect(read).toEqual({ days, changes: momentsOf(...changes), isCut: false });
+  });
+
+  it('keeps the newest changes where there are too many, and says so', async () => {
+    const cut = await history.read(WALLET, { firstDay: 0, mostChanges: 3 });
+    expect(cut).toEqual({ days: DAYS, changes: momentsOf(1, 2, 3), isCut: true });
+    const whole = await history.read(WALLET, { firstDay: 0, mostChanges: 4 });
+    expect(whole.isCut).toBe(false);
   });
 });

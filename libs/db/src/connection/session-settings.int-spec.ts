@@ -10,7 +10,6 @@ import {
   LateDatabase,
   migrate,
   missingRights,
-  readForeignSettings,
 } from '../index.js';
 import { sessionSettings } from './session-settings.js';
 
@@ -93,27 +92,6 @@ describe('a database with settings of an administrator', () => {
       expect(await missingRights(database, 'redemption')).toEqual([]);
     } finally {
       await empty.drop();
-    }
-  });
-});
-
-describe('settings that no session sets by itself', () => {
-  it('are named with where they were set', async () => {
-    const test = await createTestDatabase();
-    try {
-      const owner = await test.open();
-      expect(await readForeignSettings(owner)).toEqual([]);
-      await set(test, { ...HOSTILE, synchronous_commit: 'off' });
-      const admin = await test.open();
-      const alter = `ALTER ROLE test_redemption IN DATABASE ${test.name} SET`;
-      await admin.query({ text: `${alter} work_mem = '64MB'` });
-      await admin.query({ text: `${alter} statement_timeout = '1s'` });
-      expect(await readForeignSettings(await test.open({ url: test.urlAs('cli') }))).toEqual([
-        { name: 'synchronous_commit', value: 'off', of: 'database' },
-        { name: 'work_mem', value: '64MB', of: 'user test_redemption' },
-      ]);
-    } finally {
-      await test.drop();
     }
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { type TestDatabase } from '#libs/testing/database';
 import {
@@ -20,28 +20,16 @@ let owner: Database;
 let suffix: string;
 let made: string[];
 
-beforeEach(async () => {
-  logins = await Logins.start();
+async function start(from?: 'empty'): Promise<void> {
+  logins = await Logins.start(from);
   ({ test, owner, suffix, made } = logins);
-});
-afterEach(() => logins.stop());
+}
+beforeAll(() => start());
+afterEach(() => logins.removeUsers());
+afterAll(() => logins.stop());
 
 const urlAs = (user: string) => logins.urlAs(user);
 const loginUrls = (password?: string) => logins.urls(password);
-
-/** A user of the server who owns this database, like the users that managed services provide. */
-async function anOwner(attributes: string): Promise<string> {
-  const user = `owner_${suffix}`;
-  await owner.query({ text: `CREATE ROLE ${user} LOGIN ${attributes} PASSWORD 'p ${user}/@'` });
-  await owner.query({ text: `ALTER DATABASE ${test.name} OWNER TO ${user}` });
-  await owner.query({ text: `GRANT lowmark_reader TO ${user}` });
-  return user;
-}
-
-async function giveBack(user: string): Promise<void> {
-  await owner.query({ text: `ALTER DATABASE ${test.name} OWNER TO CURRENT_USER` });
-  made.push(user);
-}
 
 async function rightsOf(program: Program, url: string): Promise<string[]> {
   const database = await createDatabase({ url, applicationName: 'test', poolSize: 1 });
@@ -54,7 +42,6 @@ async function rightsOf(program: Program, url: string): Promise<string[]> {
 
 describe('prepareLogins', () => {
   it('makes a user for each program who can log in and do no more than it needs; again changes nothing', async () => {
-    await migrate(test.url);
     const urls = loginUrls();
     expect(await logins.prepare(...PROGRAMS)).toEqual(made);
     const passwords = () =>
@@ -69,7 +56,6 @@ describe('prepareLogins', () => {
   });
 
   it('gives a user the password of its URL where that was replaced', async () => {
-    await migrate(test.url);
     await logins.prepare('api');
     const { api } = loginUrls('another one');
     await prepareLogins(test.url, { api });
@@ -78,11 +64,7 @@ describe('prepareLogins', () => {
   });
 
   it('takes rights that were given by hand', async () => {
-    await migrate(test.url);
     await owner.query({ text: `GRANT ALL ON redemption.redemption TO ${PROGRAM_ROLES.api}` });
-    await owner.query({
-      text: `GRANT INSERT (wallet) ON redemption.session TO ${PROGRAM_ROLES.cli}`,
-    });
     expect(await rightsOf('api', test.urlAs('api'))).toEqual([
       expect.stringContaining('on redemption.redemption'),
     ]);
@@ -90,71 +72,7 @@ describe('prepareLogins', () => {
     expect(await rightsOf('api', test.urlAs('api'))).toEqual([]);
   });
 
-  it('is done by an owner who is no superuser and may make roles', async () => {
-    const user = await anOwner('CREATEROLE');
-    try {
-      // Where the roles exist, an administrator has given this user the right to grant them.
-      for (const role of Object.values(PROGRAM_ROLES)) {
-        await owner.query({ text: `GRANT ${role} TO ${user} WITH ADMIN OPTION` });
-      }
-      await migrate(urlAs(user));
-      const urls = loginUrls();
-      await prepareLogins(urlAs(user), urls);
-      for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
-
-      // Connects as if through a pooler: a session begins with the defaults of its user only.
-      const pooled = async (program: 'api' | 'redemption'): Promise<void> => {
-        const [url, readOnly] = [urls[program], program === 'api'];
-        const options = { url, isPooled: true, readOnly, applicationName: 'test' };
-        await (await createDatabase(options)).close();
-      };
-      await expect(pooled('api')).rejects.toMatchObject({ code: 'SESSION_DEFAULTS_MISSING' });
-      await prepareLogins(urlAs(user), urls, { isPooled: true });
-      await pooled('api');
-      await pooled('redemption');
-    } finally {
-      await giveBack(user);
-      made.push(...PROGRAMS.map((program) => logins.userOf(program)));
-    }
-  });
-
-  it('says what an administrator has to run where the owner may make no roles, and goes on from there', async () => {
-    const user = await anOwner('');
-    try {
-      await migrate(urlAs(user));
-      const urls = loginUrls();
-      await expect(prepareLogins(urlAs(user), urls)).rejects.toMatchObject({
-        code: 'ROLES_REFUSED',
-        message: expect.stringContaining(
-          `CREATE ROLE "api_${suffix}" LOGIN IN ROLE lowmark_reader;`,
-        ),
-      });
-      for (const program of PROGRAMS) {
-        const name = `${program}_${suffix}`;
-        const [role, password] = [PROGRAM_ROLES[program], `'p ${name}/@'`];
-        await owner.query({
-          text: `CREATE ROLE ${name} LOGIN IN ROLE ${role} PASSWORD ${password}`,
-        });
-      }
-      await prepareLogins(urlAs(user), urls);
-      for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
-
-      const isPooled = true;
-      const refused: unknown = await prepareLogins(urlAs(user), urls, { isPooled }).catch(
-        (error: unknown) => error,
-      );
-      expect(refused).toMatchObject({ code: 'ROLES_REFUSED' });
-      const statements = (refused as Error).message.match(/ALTER ROLE [^;]+;/g) ?? [];
-      for (const text of statements) await owner.query({ text });
-      await prepareLogins(urlAs(user), urls, { isPooled });
-    } finally {
-      await giveBack(user);
-      made.push(...PROGRAMS.map((program) => logins.userOf(program)));
-    }
-  });
-
   it('refuses the owner, a superuser and one user for two programs', async () => {
-    await migrate(test.url);
     await expect(prepareLogins(test.url, { api: test.url })).rejects.toThrow('is a superuser');
     const { api } = loginUrls();
     await expect(prepareLogins(test.url, { api, cli: api })).rejects.toMatchObject({
@@ -163,7 +81,6 @@ describe('prepareLogins', () => {
   });
 
   it('leaves the portal few connections, or as many as an administrator says', async () => {
-    await migrate(test.url);
     const { portal } = loginUrls();
     await logins.prepare('portal');
     const opened = Array.from({ length: 21 }, () => new Client({ connectionString: portal }));
@@ -180,7 +97,6 @@ describe('prepareLogins', () => {
   });
 
   it('leaves no program temporary tables', async () => {
-    await migrate(test.url);
     await logins.prepare(...PROGRAMS);
     for (const url of Object.values(loginUrls())) {
       const database = await createDatabase({ url, applicationName: 'test', poolSize: 1 });
@@ -195,8 +111,6 @@ describe('prepareLogins', () => {
 });
 
 describe('a URL that is not that of its program', () => {
-  beforeEach(() => migrate(test.url));
-
   const membersOf = (user: string) =>
     owner.query<{ role: string }>(
       {
@@ -247,8 +161,6 @@ describe('a URL that is not that of its program', () => {
 });
 
 describe('requireOwnRights', () => {
-  beforeEach(() => migrate(test.url));
-
   const excess: string[] = [];
   const onExcess = (message: string) => void excess.push(message);
 
@@ -291,5 +203,144 @@ describe('requireOwnRights', () => {
       await owner.query({ text });
     }
     expect((await rightsOf('api', api)).join('\n')).toMatch(new RegExp(expected));
+  });
+});
+
+describe('an owner of the database who is no superuser', () => {
+  let user: string;
+  beforeEach(async () => {
+    await logins.stop();
+    await start('empty');
+    user = `owner_${suffix}`;
+  });
+  afterEach(async () => {
+    await owner.query({ text: `ALTER DATABASE ${test.name} OWNER TO CURRENT_USER` });
+    made.push(user, ...PROGRAMS.map((program) => logins.userOf(program)));
+  });
+  afterAll(async () => {
+    await logins.stop();
+    await start();
+  });
+
+  /** Like the users that managed services provide. */
+  async function anOwner(attributes: string): Promise<void> {
+    await owner.query({ text: `CREATE ROLE ${user} LOGIN ${attributes} PASSWORD 'p ${user}/@'` });
+    await owner.query({ text: `ALTER DATABASE ${test.name} OWNER TO ${user}` });
+    await owner.query({ text: `GRANT lowmark_reader TO ${user}` });
+  }
+
+  it('prepares the logins where it may make roles', async () => {
+    await anOwner('CREATEROLE');
+    // Where the roles exist, an administrator has given this user the right to grant them.
+    for (const role of Object.values(PROGRAM_ROLES)) {
+      await owner.query({ text: `GRANT ${role} TO ${user} WITH ADMIN OPTION` });
+    }
+    await migrate(urlAs(user));
+    const urls = loginUrls();
+    await prepareLogins(urlAs(user), urls);
+    for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
+
+    // Connects as if through a pooler: a session begins with the defaults of its user only.
+    const pooled = async (program: 'api' | 'redemption'): Promise<void> => {
+      const [url, readOnly] = [urls[program], program === 'api'];
+      const options = { url, isPooled: true, readOnly, applicationName: 'test' };
+      await (await createDatabase(options)).close();
+    };
+    await expect(pooled('api')).rejects.toMatchObject({ code: 'SESSION_DEFAULTS_MISSING' });
+    await prepareLogins(urlAs(user), urls, { isPooled: true });
+    await pooled('api');
+    await pooled('redemption');
+  });
+
+  it('is told what an administrator has to run where it may make no roles, and goes on from there', async () => {
+    await anOwner('');
+    await migrate(urlAs(user));
+    const urls = loginUrls();
+    await expect(prepareLogins(urlAs(user), urls)).rejects.toMatchObject({
+      code: 'ROLES_REFUSED',
+      message: expect.stringContaining(`CREATE ROLE "api_${suffix}" LOGIN IN ROLE lowmark_reader;`),
+    });
+    for (const program of PROGRAMS) {
+      const name = `${program}_${suffix}`;
+      const [role, password] = [PROGRAM_ROLES[program], `'p ${name}/@'`];
+      await owner.query({
+        text: `CREATE ROLE ${name} LOGIN IN ROLE ${role} PASSWORD ${password}`,
+      });
+    }
+    await prepareLogins(urlAs(user), urls);
+    for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
+
+    const isPooled = true;
+    const refused: unknown = await prepareLogins(urlAs(user), urls, { isPooled }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({ code: 'ROLES_REFUSED' });
+    const statements = (refused as Error).message.match(/ALTER ROLE [^;]+;/g) ?? [];
+    for (const text of statements) await owner.query({ text });
+    await prepareLogins(urlAs(user), urls, { isPooled });
+  });
+});
+
+/**
+ * The rights that a program of this version has where a newer version has migrated, and the effect of this version's
+ * `migrate` there.
+ */
+describe('on the schema of a newer version', () => {
+  const NAME = 'Tomorrow9000000000000';
+  /** Each new table is granted to the programs that use it. The reading role gets new tables of `staking` by itself. */
+  const NEWER = [
+    'CREATE TABLE staking.tomorrow (at timestamptz)',
+    'CREATE TABLE redemption.tomorrow (at timestamptz)',
+    `GRANT SELECT, INSERT, DELETE ON staking.tomorrow, redemption.tomorrow TO ${Object.values(PROGRAM_ROLES).join(', ')}`,
+    'CREATE VIEW portal.tomorrow AS SELECT 1 AS one',
+    'GRANT SELECT ON portal.tomorrow TO lowmark_portal',
+  ];
+
+  beforeAll(async () => {
+    for (const text of NEWER) await owner.query({ text });
+  });
+  afterEach(async () => {
+    await owner.query({ text: 'DELETE FROM lowmark.migration WHERE name = $1' }, [NAME]);
+  });
+
+  /** Does the same as the newer version's `migrate`, followed by its `migrate --let-older-start`. */
+  async function migrateByNewer(): Promise<void> {
+    const text =
+      'INSERT INTO lowmark.migration (timestamp, name, older_may_start) VALUES (9000000000000, $1, true)';
+    await owner.query({ text }, [NAME]);
+  }
+
+  const inProduction = { isProduction: true, onExcess: () => undefined };
+
+  it.each(PROGRAMS.filter((program) => program !== 'portal'))(
+    'the %s starts in production with rights on tables that it does not know',
+    async (program) => {
+      const own = await test.open({ url: test.urlAs(program), poolSize: 1 });
+      await expect(requireOwnRights(own, program, inProduction)).rejects.toThrow(
+        'on staking.tomorrow',
+      );
+      await migrateByNewer();
+      await requireOwnRights(own, program, inProduction);
+      expect(await excessRights(own, program)).toEqual([]);
+    },
+  );
+
+  it('migrate makes users, takes what is too much on known tables, and leaves the others', async () => {
+    await migrateByNewer();
+    await owner.query({ text: 'GRANT SELECT ON redemption.session TO lowmark_reader' });
+    const own = await test.open({ url: test.urlAs('api'), poolSize: 1 });
+    const refused = requireOwnRights(own, 'api', inProduction);
+    await expect(refused).rejects.toBeInstanceOf(ExcessRightsError);
+    expect(await excessRights(own, 'api')).toEqual(['SELECT on redemption.session']);
+    expect(await migrate(test.url)).toEqual([]);
+    expect(await logins.prepare(...PROGRAMS)).toEqual(made);
+    const may = async (program: Program, table: string, privilege: string) => {
+      const text = 'SELECT has_table_privilege($1, $2, $3) AS may';
+      const asked = [logins.userOf(program), table, privilege];
+      return (await owner.query<{ may: boolean }>({ text }, asked))[0]?.may;
+    };
+    expect(await may('api', 'redemption.session', 'SELECT')).toBe(false);
+    expect(await may('api', 'staking.tomorrow', 'DELETE')).toBe(true);
+    expect(await may('portal', 'portal.tomorrow', 'SELECT')).toBe(true);
   });
 });

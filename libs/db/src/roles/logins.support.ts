@@ -1,6 +1,4 @@
-/**
- * An empty database, and users of the server that are removed after each test. Counts as a test file without being one.
- */
+/** A database, and users of the server for its programs. Counts as a test file without being one. */
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database, prepareLogins, type Program, PROGRAMS } from '../index.js';
@@ -16,16 +14,21 @@ export class Logins {
     readonly owner: Database,
   ) {}
 
-  static async start(): Promise<Logins> {
-    const test = await createTestDatabase('empty');
+  static async start(from: 'migrated' | 'empty' = 'migrated'): Promise<Logins> {
+    const test = await createTestDatabase(from);
     return new Logins(test, await test.open());
   }
 
-  async stop(): Promise<void> {
-    for (const user of this.made.reverse()) {
+  /** Removes the users, with what they own and were granted. */
+  async removeUsers(): Promise<void> {
+    for (const user of this.made.splice(0).reverse()) {
       await this.owner.query({ text: `DROP OWNED BY ${user} CASCADE` });
       await this.owner.query({ text: `DROP ROLE ${user}` });
     }
+  }
+
+  async stop(): Promise<void> {
+    await this.removeUsers();
     await this.test.drop();
   }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/service';
+import { eventually } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   type Database,
@@ -8,6 +10,8 @@ import {
   PROGRAM_ROLES,
   PROGRAMS,
 } from '../index.js';
+import { ExcessRightsError } from './held-rights.js';
+import { openOwnDatabase } from './own-database.js';
 import { rightsOf, SCHEMAS, TABLES } from './rights.js';
 
 let test: TestDatabase;
@@ -93,6 +97,21 @@ async function mayDo(database: Database, way: string, text: string): Promise<boo
   }
 }
 
+/** The ways that lead to different roles: what a role may do does not depend on how a session came to it. */
+async function waysOf(database: Database): Promise<string[]> {
+  const ways = new Map<string, string>();
+  for (const way of WAYS) {
+    const role = await database.transaction(async (client) => {
+      await client.query(way);
+      const text = `SELECT concat_ws(' ', session_user, current_user, current_setting('is_superuser')) AS role`;
+      const { rows } = await client.query<{ role: string }>(text);
+      return rows[0]?.role ?? way;
+    });
+    if (!ways.has(role)) ways.set(role, way);
+  }
+  return [...ways.values()];
+}
+
 describe('the rights of the programs', () => {
   it('are said of every table that there is, and of no other', async () => {
     const named = (await relations()).filter(({ isPartition }) => !isPartition);
@@ -104,8 +123,9 @@ describe('the rights of the programs', () => {
     '%s can do with each table what rights.ts says, by whatever way',
     async (program) => {
       const database = opened.get(program) as Database;
+      const ways = await waysOf(database);
       for (const relation of await relations()) {
-        for (const way of WAYS) {
+        for (const way of ways) {
           const can: string[] = [];
           for (const [what, text] of Object.entries(attempts(relation))) {
             if (await mayDo(database, way, text)) can.push(what);
@@ -143,8 +163,9 @@ describe('the rights of the programs', () => {
         ...SCHEMAS.map((schema) => `DROP SCHEMA ${schema} CASCADE`),
       ];
       const done: string[] = [];
+      const ways = await waysOf(database);
       for (const text of statements) {
-        for (const way of WAYS) {
+        for (const way of ways) {
           if (await mayDo(database, way, text)) done.push(`${way}; ${text}`);
         }
       }
@@ -162,19 +183,54 @@ describe('the rights of the programs', () => {
     expect(rows.map(({ may }) => may)).toEqual(PROGRAMS.map((program) => program === 'api'));
   });
 
-  it('of the console are those of the cli, and its own schema and the request log', () => {
-    const more = TABLES.filter(
-      (table) => rightsOf('console', table).join('') !== rightsOf('cli', table).join(''),
-    );
-    expect(more.filter((table) => !table.startsWith('console.'))).toEqual(['partners.request']);
-    for (const table of more) {
-      expect(rightsOf('console', table)).toEqual(
-        expect.arrayContaining([...rightsOf('cli', table)]),
-      );
-    }
-  });
-
   it.each(PROGRAMS)('%s has nothing in excess', async (program) => {
     expect(await excessRights(opened.get(program) as Database, program)).toEqual([]);
+  });
+});
+
+const lines: string[] = [];
+const logger = createLogger({
+  app: 'test',
+  level: 'warn',
+  destination: { write: (line: string) => void lines.push(line) },
+});
+
+const open = (nodeEnv: string, url = test.url) =>
+  openOwnDatabase({ program: 'api', nodeEnv, logger }, { url, applicationName: 'own-database' });
+
+async function connections(): Promise<number> {
+  const text = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'own-database'`;
+  const [row] = await owner.query<{ count: number }>({ text });
+  return row?.count ?? -1;
+}
+
+describe('the database of a program', () => {
+  it('is refused to the owner in production, and nothing of it stays open', async () => {
+    await expect(open('production')).rejects.toBeInstanceOf(ExcessRightsError);
+    await eventually(async () => (await connections()) === 0);
+  });
+
+  it('is opened by the owner elsewhere, who is told', async () => {
+    const database = await open('development');
+    await database.close();
+    expect(lines.join('')).toMatch(
+      /"code":"DATABASE_RIGHTS_EXCESSIVE".*docs\/operating\/install\.md#database-users/,
+    );
+  });
+
+  it('tells of a connection that was lost, without all that hangs on it', async () => {
+    const database = await open('production', test.urlAs('api'));
+    lines.length = 0;
+    await owner.query({
+      text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'own-database'`,
+    });
+    await eventually(() => Promise.resolve(lines.length > 0));
+    await database.close();
+    const [line = ''] = lines;
+    expect(JSON.parse(line)).toMatchObject({
+      reason: expect.stringContaining('terminating connection') as unknown,
+      msg: 'A database connection was lost',
+    });
+    expect(line.length).toBeLessThan(300);
   });
 });

@@ -23,65 +23,69 @@ import { schemaOf } from '../connection/stake-set.js';
 
 let test: TestDatabase;
 let database: Database;
+let indexer: Database;
+/** The set that is indexed again. */
+let set: string;
+let again: Reindexing;
 beforeAll(async () => {
   test = await createTestDatabase();
   database = await test.open();
   await migrate(test.url, { stakeSets: ['golf'] });
+  indexer = await test.open({ url: test.urlAs('indexer') });
 });
 afterAll(() => test.drop());
 
-describe.each(['default', 'golf'])('indexing %s again', (set) => {
-  let again: Reindexing;
-  let indexer: Database;
-  beforeAll(async () => {
-    indexer = await test.open({ url: test.urlAs('indexer') });
+/** An index of this set, beside which another one is to be made. */
+async function begin(ofSet: string): Promise<void> {
+  set = ofSet;
+  const schema = schemaOf(set);
+  for (const part of ['next', 'before'] as const) {
+    await database.query({ text: `DROP SCHEMA IF EXISTS ${schemaOf(set, part)} CASCADE` });
+  }
+  await database.query({
+    text: `TRUNCATE ${schema}.index_state, ${schema}.balance_change, ${schema}.balance_day, ${schema}.day_total, ${schema}.sealed_day, ${schema}.sealed_leaves, ${schema}.sealed_nodes, ${schema}.seal_recheck, ${schema}.price`,
   });
-  beforeEach(async () => {
-    const schema = schemaOf(set);
-    for (const part of ['next', 'before'] as const) {
-      await database.query({ text: `DROP SCHEMA IF EXISTS ${schemaOf(set, part)} CASCADE` });
-    }
-    await database.query({
-      text: `TRUNCATE ${schema}.index_state, ${schema}.balance_change, ${schema}.balance_day, ${schema}.day_total, ${schema}.sealed_day, ${schema}.sealed_leaves, ${schema}.sealed_nodes, ${schema}.seal_recheck, ${schema}.price`,
-    });
-    again = new Reindexing(test.url, set, 2);
-    await index(indexer.inSet(set), 7n);
-    await again.make();
+  again = new Reindexing(test.url, set, 2);
+  await index(indexer.inSet(set), 7n);
+  await again.make();
+}
+
+/** An index of one block in which one wallet stakes. */
+async function index(into: Database, balance: bigint): Promise<bigint> {
+  const store = new IndexStore(into);
+  const { head: previousHead } = await store.create(anInitialIndex());
+  const fence = await store.takeLead();
+  const head = aBlock(1);
+  const { timestampSeconds } = head;
+  const change = { wallet: aWallet(1), blockNumber: 1n, timestampSeconds, balance };
+  const folded = aFold({ changes: [change], total: balance });
+  const batch = { fence, previousHead, head, folded, blocks: [head] };
+  await store.commit({ ...batch, finalised: head, synced: true });
+  return fence;
+}
+
+async function inUse(): Promise<IndexState> {
+  const state = await new IndexStore(indexer.inSet(set)).state();
+  if (state === undefined) throw new Error('there is an index');
+  return state;
+}
+
+const balance = async (): Promise<bigint | undefined> =>
+  (await new IndexStore(indexer.inSet(set)).balancesAt([aWallet(1)], 1n))[0];
+
+/** Tables, partitions, views, triggers and rights of the set, without the names of functions' schemas. */
+async function shape(): Promise<unknown[]> {
+  const schema = schemaOf(set);
+  return database.query({
+    text: `SELECT c.relname, c.relkind, coalesce(c.relacl, acldefault('r', c.relowner))::text AS acl, ARRAY(SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t
+          WHERE t.tgrelid = c.oid AND NOT t.tgisinternal ORDER BY t.tgname) AS triggers,
+        CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END AS view
+      FROM pg_class c WHERE relnamespace = '${schema}'::regnamespace AND relkind IN ('r', 'p', 'v', 'i', 'I', 'S') ORDER BY 1`,
   });
+}
 
-  /** An index of one block in which one wallet stakes. */
-  async function index(into: Database, balance: bigint): Promise<bigint> {
-    const store = new IndexStore(into);
-    const { head: previousHead } = await store.create(anInitialIndex());
-    const fence = await store.takeLead();
-    const head = aBlock(1);
-    const { timestampSeconds } = head;
-    const change = { wallet: aWallet(1), blockNumber: 1n, timestampSeconds, balance };
-    const folded = aFold({ changes: [change], total: balance });
-    const batch = { fence, previousHead, head, folded, blocks: [head] };
-    await store.commit({ ...batch, finalised: head, synced: true });
-    return fence;
-  }
-
-  async function inUse(): Promise<IndexState> {
-    const state = await new IndexStore(indexer.inSet(set)).state();
-    if (state === undefined) throw new Error('there is an index');
-    return state;
-  }
-
-  const balance = async (): Promise<bigint | undefined> =>
-    (await new IndexStore(indexer.inSet(set)).balancesAt([aWallet(1)], 1n))[0];
-
-  /** Tables, partitions, views, triggers and rights of the set, without the names of functions' schemas. */
-  async function shape(): Promise<unknown[]> {
-    const schema = schemaOf(set);
-    return database.query({
-      text: `SELECT c.relname, c.relkind, coalesce(c.relacl, acldefault('r', c.relowner))::text AS acl, ARRAY(SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t
-            WHERE t.tgrelid = c.oid AND NOT t.tgisinternal ORDER BY t.tgname) AS triggers,
-          CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END AS view
-        FROM pg_class c WHERE relnamespace = '${schema}'::regnamespace AND relkind IN ('r', 'p', 'v', 'i', 'I', 'S') ORDER BY 1`,
-    });
-  }
+describe.each(['default', 'golf'])('indexing %s again', (of) => {
+  beforeEach(() => begin(of));
 
   it('exchanges the tables that are derived from the chain, and no others', async () => {
     await index(indexer.inSet(set, 'next'), 9n);
@@ -119,12 +123,17 @@ describe.each(['default', 'golf'])('indexing %s again', (set) => {
     });
     await expect(commit).rejects.toThrow(FencedError);
   });
+});
+
+// The programs run with the default set in test/reindexing.
+describe('indexing a set again', () => {
+  beforeEach(() => begin('golf'));
 
   it('has sealed days calculated again, from the first one on', async () => {
     await index(indexer.inSet(set, 'next'), 9n);
     await database.query({
       text: `INSERT INTO ${schemaOf(set)}.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software)
-        SELECT day, 1, decode(repeat('0a', 32), 'hex'), 0, 0, 1, decode(repeat('0b', 32), 'hex'), 'test' FROM generate_series(20000, 20002) AS day`,
+      SELECT day, 1, decode(repeat('0a', 32), 'hex'), 0, 0, 1, decode(repeat('0b', 32), 'hex'), 'test' FROM generate_series(20000, 20002) AS day`,
     });
     const recheck = { text: `SELECT from_day FROM ${schemaOf(set)}.seal_recheck` };
     await again.exchange();

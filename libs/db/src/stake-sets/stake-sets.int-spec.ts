@@ -1,33 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BlockRef, foldBlocks } from '#libs/domain';
-import {
-  aBlock,
-  anInitialIndex,
-  aWallet,
-  createTestDatabase,
-  type TestDatabase,
-} from '#libs/testing/database';
+import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   type Database,
   excessRights,
   IndexStore,
-  LeaderLock,
-  leaderLockOf,
   migrate,
   missingRights,
   PartnerStore,
   PriceAcceptanceStore,
-  PriceStore,
+  type Program,
   PROGRAMS,
-  SnapshotStore,
   StakeSetStore,
-  WalletHistoryStore,
 } from '../index.js';
 import { aMigration } from '../migrations/next-migration.support.js';
 import { migrations } from '../migrations/index.js';
-
-const WALLET = aWallet(1);
-const DAY = 86_400;
 
 /** Everything that migrations create in a schema, with the name of the default schema. */
 const CATALOGUE = {
@@ -59,42 +45,6 @@ beforeAll(async () => {
   database = await test.open();
 });
 afterAll(() => test.drop());
-
-/** An index of one wallet's stakes: one block for each stake, one day for each block. */
-async function index(set: string, stakes: readonly number[]): Promise<Index> {
-  const store = new IndexStore(database.inSet(set));
-  const first = aBlock(0, 0);
-  await store.create(anInitialIndex({ head: first, tokenSymbol: set.toUpperCase() }));
-  const fence = await store.takeLead();
-  const blocks = stakes.map((stake, day) => aBlock(day + 1, (day + 1) * DAY, stake));
-  const head = blocks.at(-1) ?? first;
-  const folded = foldBlocks(
-    new Map(),
-    stakes.map((stake, day) => ({
-      blockNumber: BigInt(day + 1),
-      timestampSeconds: (day + 1) * DAY,
-      deltas: [{ wallet: WALLET, amount: BigInt(stake) }],
-    })),
-  );
-  await store.commit({ fence, previousHead: first, head, folded, blocks, synced: true });
-  return { store, fence, head, blocks };
-}
-
-interface Index {
-  readonly store: IndexStore;
-  readonly fence: bigint;
-  readonly head: BlockRef;
-  readonly blocks: readonly BlockRef[];
-}
-
-function contentOf(set: string): Promise<unknown> {
-  const of = database.inSet(set);
-  return Promise.all(
-    ['index_state', 'block', 'balance_change', 'balance_day', 'price'].map((table) =>
-      of.query({ text: `SELECT * FROM staking.${table} ORDER BY 1, 2` }),
-    ),
-  );
-}
 
 describe('migrate', () => {
   it('makes for each set what the default one has, and nothing where it is there already', async () => {
@@ -131,15 +81,24 @@ describe('migrate', () => {
     }
   });
 
-  it.each(PROGRAMS)('gives the %s its rights on each set, and no more', async (program) => {
-    const own = await test.open({ url: test.urlAs(program), poolSize: 1 });
-    expect(await missingRights(own, program)).toEqual([]);
-    expect(await excessRights(own, program)).toEqual([]);
+  it('gives each program its rights on each set, and no more', async () => {
+    const programs = new Map<Program, Database>();
+    for (const program of PROGRAMS) {
+      programs.set(program, await test.open({ url: test.urlAs(program), poolSize: 1 }));
+    }
+    const excess = async () => {
+      const found: string[] = [];
+      for (const [program, own] of programs) {
+        expect(await missingRights(own, program)).toEqual([]);
+        for (const right of await excessRights(own, program)) found.push(`${program}: ${right}`);
+      }
+      return found;
+    };
+    expect(await excess()).toEqual([]);
     await database.query({ text: 'GRANT TRUNCATE ON stakes_golf.price TO lowmark_reader' });
-    const excess = program === 'api' ? ['TRUNCATE on stakes_golf.price'] : [];
-    expect(await excessRights(own, program)).toEqual(excess);
+    expect(await excess()).toEqual(['api: TRUNCATE on stakes_golf.price']);
     await migrate(test.url);
-    expect(await excessRights(own, program)).toEqual([]);
+    expect(await excess()).toEqual([]);
   });
 });
 
@@ -152,36 +111,6 @@ describe('a stake set', () => {
         /no stake set tennis; it has default, chess, golf\..*STAKE_SETS.*npm run migrate/,
       ),
     });
-  });
-
-  it('has an index, prices and a lead of its own; what happens to one leaves the others as they are', async () => {
-    await index('default', [5]);
-    const golf = await index('golf', [10, 20, 30]);
-    await new PriceStore(database.inSet('golf')).add({
-      usd: '7',
-      observedAt: new Date(1000),
-      source: 'fixed',
-    });
-    const untouched = await contentOf('default');
-    const reads = async (set: string) => {
-      const store = new SnapshotStore(database.inSet(set));
-      const read = await store.read([{ wallet: WALLET, endDay: 100 }]);
-      return [read?.state.tokenSymbol, read?.daysTexts[0], read?.state.price?.usd];
-    };
-    expect(await reads('golf')).toEqual([
-      'GOLF',
-      '[[3,null,"60"],[2,null,"30"],[1,null,"10"]]',
-      '7',
-    ]);
-    expect(await reads('default')).toEqual(['DEFAULT', expect.stringContaining('"5"'), undefined]);
-
-    const to = golf.blocks[0] as BlockRef;
-    await golf.store.rollback({ fence: golf.fence, head: golf.head, to });
-    expect((await reads('golf'))[1]).toBe('[[1,null,"10"]]');
-    await golf.store.halt(golf.fence, 'for a reason');
-    await golf.store.takeLead();
-    await database.inSet('golf').query({ text: 'TRUNCATE staking.balance_change, staking.block' });
-    expect(await contentOf('default')).toEqual(untouched);
   });
 
   it('writes by entities and in transactions to its own tables, and to those that all share', async () => {
@@ -205,30 +134,14 @@ describe('a stake set', () => {
 
   it('shares its connections with the others, each statement meaning its own set', async () => {
     const one = await test.open({ poolSize: 1 });
-    await new IndexStore(one.inSet('chess')).create(anInitialIndex({ tokenSymbol: 'CHESS' }));
+    for (const set of ['default', 'chess', 'golf']) {
+      const tokenSymbol = set.toUpperCase();
+      await new IndexStore(one.inSet(set)).create(anInitialIndex({ tokenSymbol }));
+    }
     for (const set of ['default', 'chess', 'golf', 'chess', 'default']) {
       expect((await new IndexStore(one.inSet(set)).state())?.tokenSymbol).toBe(set.toUpperCase());
     }
     expect(one.connections).toEqual({ idle: 1, busy: 0, waiting: 0 });
-  });
-
-  it('tells the history of a wallet by statements without a name', async () => {
-    const one = await test.open({ poolSize: 1 });
-    const [own, chess] = [one, one.inSet('chess')].map((of) => new WalletHistoryStore(of));
-    expect(await own?.firstDay(WALLET)).toBe(1);
-    expect(await chess?.firstDay(WALLET)).toBeUndefined();
-    const read = await chess?.read(WALLET, { firstDay: 0, mostChanges: 1 });
-    expect(read).toEqual({ days: [], changes: [], isCut: false });
-  });
-
-  it('is led by one process, independently of the others', async () => {
-    const aLock = (set: string) =>
-      new LeaderLock({ url: test.url, applicationName: 'leader' }, leaderLockOf(set));
-    const locks = ['default', 'golf', 'chess', 'golf'].map(aLock);
-    const held = [];
-    for (const lock of locks) held.push(await lock.tryAcquire());
-    expect(held).toEqual([true, true, true, false]);
-    for (const lock of locks) await lock.release();
   });
 });
 

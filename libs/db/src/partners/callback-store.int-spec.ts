@@ -1,23 +1,26 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDecimal, type PartnerId } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
-import { aNewCredential, aPartnerId } from '#libs/testing/partner';
+import { createTestDatabase, type TestDatabase, watchLocks } from '#libs/testing/database';
+import { aNewCredential, aWebhookId } from '#libs/testing/partner';
 import {
   type CallbackSettings,
   CallbackStore,
+  type Database,
   DatabaseRefusedError,
-  PartnerMissingError,
   PartnerStore,
-  PartnerUnknownError,
+  SealedSecretStore,
+  SubscriptionStore,
 } from '../index.js';
 
 let test: TestDatabase;
+let database: Database;
 let callbacks: CallbackStore;
 let partnerId: PartnerId;
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  const database = await test.open();
+  database = await test.open();
   callbacks = new CallbackStore(database);
   const partner = { name: 'Acme', rate: 20, burst: 100, credential: aNewCredential() };
   ({ partnerId } = await new PartnerStore(database).create(partner));
@@ -56,7 +59,6 @@ describe('CallbackStore', () => {
     const merge = () =>
       someSettings({ ...ALL, key: 'new-key', bonus: undefined, dailyTokenBudget });
     await callbacks.change(partnerId, merge, { terms: { rate: 30 }, audit });
-    const database = await test.open();
     const newest = async () => {
       const { rows } = await database.pool.query<{ arguments: object }>(
         'SELECT arguments FROM redemption.audit ORDER BY id DESC LIMIT 1',
@@ -75,40 +77,6 @@ describe('CallbackStore', () => {
     expect(await newest()).toEqual({ rate: 30, before: { rate: 30 } });
   });
 
-  it('keeps what was set, replaces all of it, and leaves a pause as it is', async () => {
-    const named = { partnerId, partnerName: 'Acme' };
-    await callbacks.change(partnerId, () => ALL);
-    expect(await callbacks.find(partnerId)).toEqual({ ...ALL, ...named, paused: false });
-    await callbacks.pause(partnerId, true);
-    await callbacks.change(partnerId, () => someSettings());
-    const expected = { ...someSettings(), ...named, paused: true };
-    expect(await callbacks.find(partnerId)).toEqual(expected);
-    expect(await callbacks.list()).toEqual([expected]);
-  });
-
-  it('says that a partner is not there', async () => {
-    await expect(callbacks.pause(aPartnerId(), true)).rejects.toThrow(PartnerMissingError);
-    expect(await callbacks.find(aPartnerId())).toBeUndefined();
-  });
-
-  it('changes what is set by what is set, one change after the other, or not at all', async () => {
-    await callbacks.change(partnerId, () => someSettings({ minPoints: 1n }));
-    const grow = () =>
-      callbacks.change(partnerId, (before) => ({
-        ...someSettings(before),
-        minPoints: (before?.minPoints ?? 0n) + 1n,
-      }));
-    await Promise.all(Array.from({ length: 5 }, grow));
-    expect((await callbacks.find(partnerId))?.minPoints).toBe(6n);
-    const before = await callbacks.find(partnerId);
-    const fails = () => {
-      throw new Error('merge');
-    };
-    await expect(callbacks.change(partnerId, fails)).rejects.toThrow('merge');
-    await expect(callbacks.change(aPartnerId(), fails)).rejects.toThrow(PartnerUnknownError);
-    expect(await callbacks.find(partnerId)).toEqual(before);
-  });
-
   it.each<[string, Partial<CallbackSettings>]>([
     ['a URL of another kind', { url: 'ftp://game.example' }],
     ['no key', { key: '' }],
@@ -121,5 +89,38 @@ describe('CallbackStore', () => {
     await expect(callbacks.change(partnerId, () => someSettings(wrong))).rejects.toThrow(
       DatabaseRefusedError,
     );
+  });
+});
+
+const SEALED = randomBytes(64);
+const AUDIT = { actor: 'operator:anna', note: { command: 'secrets rewrap', outcome: 'done' } };
+
+describe('a secret that is sealed again', () => {
+  beforeAll(async () => {
+    await test.empty();
+    const credential = { ...aNewCredential(), secretCiphertext: SEALED };
+    const terms = { name: 'Nova', rate: 20, burst: 100, credential };
+    const created = await new PartnerStore(database).create(terms);
+    await callbacks.change(created.partnerId, () => someSettings({ secretCiphertext: SEALED }));
+    const webhook = { id: aWebhookId(), ciphertext: SEALED, url: 'https://game.example/hooks' };
+    const topics = ['redemption.*'] as const;
+    await new SubscriptionStore(database).add(created.partnerId, { ...webhook, topics }, AUDIT);
+  });
+
+  it.each([
+    ['credential', 'partners.credential'],
+    ['callback', 'partners.callback'],
+    ['webhook', 'webhooks.secret'],
+  ] as const)('no new secret of a %s is lost while it is sealed again', async (place, table) => {
+    const watched = watchLocks(database, await test.open(), table);
+    const store = new SealedSecretStore(watched.database);
+    const seen: Buffer[] = [];
+    const reseal = ({ sealed }: { readonly sealed: Buffer }): Buffer => {
+      seen.push(sealed);
+      return randomBytes(64);
+    };
+    await store.resealBatch({ place, limit: 10 }, reseal, () => AUDIT);
+    expect(seen).toEqual([SEALED]);
+    expect(watched.held[0]).toBe(true);
   });
 });

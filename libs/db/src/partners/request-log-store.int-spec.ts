@@ -105,31 +105,6 @@ describe('RequestLogStore', () => {
     expect(next?.body.toString()).toBe('next');
   });
 
-  it('takes what there is room for, and as much again when it is cleared', async () => {
-    const batch = new RequestBatch();
-    const added = () => {
-      let count = 0;
-      while (batch.add(aRequest({ body: `${count}` })) === 0) count += 1;
-      return count;
-    };
-    expect(added()).toBe(1000);
-    expect(await log.note(batch)).toBe(1000);
-    batch.clear();
-    expect(await log.note(batch)).toBe(0);
-    expect(added()).toBe(1000);
-    batch.clear();
-    const large = aRequest({ body: 'x'.repeat(9000), path: `/${'\x01'.repeat(15_000)}` });
-    let kept = 0;
-    while (batch.add(large) === 0) kept += 1;
-    expect(kept).toBeGreaterThan(35);
-    expect(await log.note(batch)).toBe(kept);
-    const rows = await read({ limit: 2000 });
-    expect(rows.slice(kept).map(({ body }) => body.toString())).toEqual(
-      Array.from({ length: 1000 }, (_, place) => `${999 - place}`),
-    );
-    expect(rows.slice(0, kept).every(({ body }) => body.length === 8192)).toBe(true);
-  });
-
   it('loses the newest of the largest share, where it is full, and nothing of an equal share', async () => {
     const batch = new RequestBatch();
     // Bodies of any size: a request of a partner takes the room of several of another one.
@@ -161,24 +136,6 @@ describe('RequestLogStore', () => {
       else expect(places).toHaveLength(10);
     }
     expect(kept.size).toBe(2 + 2 * partners);
-  });
-
-  it('finds requests by the id that the client knows', async () => {
-    await note([
-      aRequest({ requestId: 'a' }),
-      aRequest({ requestId: 'b' }),
-      aRequest({ requestId: 'a' }),
-    ]);
-    expect((await read({ requestId: 'a' })).map(({ requestId }) => requestId)).toEqual(['a', 'a']);
-    expect(await read({ requestId: 'A' })).toEqual([]);
-  });
-
-  it('pages by key, newest first, and shows failures alone', async () => {
-    await note([200, 404, 200, 503, 429].map((status) => aRequest({ status })));
-    const [newest, second, ...rest] = await read({ limit: 2 });
-    expect([newest?.status, second?.status, rest.length]).toEqual([429, 503, 0]);
-    const older = await read({ before: second?.id, failedOnly: true });
-    expect(older.map(({ status }) => status)).toEqual([404]);
   });
 
   it('leaves out what belongs to no credential', async () => {

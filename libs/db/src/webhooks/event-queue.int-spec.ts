@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { aWebhookId } from '#libs/testing/partner';
 import {
-  type AttemptRecord,
   type Database,
   type DueEvent,
   EventQueue,
@@ -23,18 +22,20 @@ import {
   made,
   record,
   subscribe,
-  subscribeAgain,
   type Subscribed,
 } from './webhook-bench.support.js';
 
 let test: TestDatabase;
 let admin: Database;
+/** Connects like the service. */
+let service: Database;
 let queue: EventQueue;
 let one: Subscribed;
 beforeAll(async () => {
   test = await createTestDatabase();
   admin = await test.open({ poolSize: 4 });
-  queue = new EventQueue(await test.open({ url: test.urlAs('redemption') }));
+  service = await test.open({ url: test.urlAs('redemption') });
+  queue = new EventQueue(service);
 });
 beforeEach(async () => {
   await admin.query({
@@ -129,16 +130,6 @@ describe('a lane', () => {
     const [first] = (await lease()) as [DueEvent];
     expect(made(first)).toBe('first');
   });
-
-  it('gives back what was not sent', async () => {
-    await add('w');
-    const owner = randomUUID();
-    const [event] = (await lease({ owner })) as [DueEvent];
-    await queue.release(event, randomUUID());
-    expect(await lease()).toEqual([]);
-    await queue.release(event, owner);
-    expect((await lease()).map(({ id, attempts }) => [id, attempts])).toEqual([[event.id, 0]]);
-  });
 });
 
 describe('a subscription', () => {
@@ -159,43 +150,21 @@ describe('a subscription', () => {
     expect(await lease({ perSubscription: 3 })).toHaveLength(3);
   });
 
-  it('does not hold up another one', async () => {
-    for (const wallet of WALLETS) await add(wallet);
-    const other = await subscribe(admin, ['redemption.*']);
-    await add('late', 1, other);
-    const due = await lease({ count: 4, perSubscription: 3 });
-    expect(due.map(({ subscription }) => subscription)).toContain(other.id);
-  });
-
-  it('shares what its partner may have under way, which leaves room for other partners', async () => {
-    const terms = { topics: ['redemption.*'], url: 'https://a.example' } as const;
-    const own = [one];
-    while (own.length < 4) own.push(await subscribeAgain(admin, one.partnerId, terms));
-    for (const to of own) for (const wallet of 'abc') await add(wallet, 1, to);
-    const other = await subscribe(admin, ['redemption.*']);
-    await add('late', 1, other);
-    const owner = randomUUID();
-    const shares = { perSubscription: 3, perPartner: 5, owner };
-    const due = await lease({ count: 6, ...shares });
-    const ofOther = due.filter(({ subscription }) => subscription === other.id);
-    expect([due.length, ofOther.length]).toEqual([6, 1]);
-    expect(await lease(shares)).toEqual([]);
-    for (const event of due.slice(0, 3)) await queue.release(event, owner);
-    expect(await lease(shares)).toHaveLength(3);
-  });
-
-  it('that answered 410 is paused; nothing is lost, and what waits goes out when it goes on', async () => {
-    await add('a', 2);
-    const owner = randomUUID();
-    const [event] = (await lease({ owner })) as [DueEvent];
-    const later = new Date(Date.now() + 3_600_000);
-    await queue.end({ event, owner, record: record('gone'), nextAttemptAt: later });
-    await add('b');
-    expect(await lease()).toEqual([]);
-    const store = new SubscriptionStore(admin);
-    expect(await store.list(one.partnerId)).toMatchObject([{ pausedBecause: 'gone', waiting: 3 }]);
-    await store.pause(one.partnerId, one.id, undefined, AUDIT);
-    expect((await lease()).map(({ orderKey }) => orderKey).sort()).toEqual(['a', 'b']);
+  it('says when something was delivered last, written once a second', async () => {
+    // The time is one row for all lanes of a subscription.
+    const deliver = async (ago: string) => {
+      const text = 'UPDATE webhooks.subscription SET last_delivered_at = now() - $1::interval';
+      await admin.query({ text }, [ago]);
+      await add('w');
+      const owner = randomUUID();
+      const [event] = (await lease({ owner })) as [DueEvent];
+      await queue.end({ event, owner, record: record('delivered') });
+      const [{ lastDeliveredAt } = {}] = await new SubscriptionStore(admin).list(one.partnerId);
+      return (Date.now() - (lastDeliveredAt?.getTime() ?? 0)) / 1000;
+    };
+    expect(Math.abs(await deliver('1 hour'))).toBeLessThan(60);
+    // A time in the future stands for one within the last second.
+    expect(await deliver('-1 hour')).toBeLessThan(-3000);
   });
 
   it('that is paused is left out of what waits, and not of what was given up', async () => {
@@ -208,52 +177,6 @@ describe('a subscription', () => {
     expect(await queue.standing()).toMatchObject({ waiting: 0, oldestSeconds: 0, givenUp: 1 });
   });
 
-  it('says when something was delivered last, and is not written for each of a second', async () => {
-    // The time is one row for all lanes: it is written at once after a failure, otherwise once a second.
-    const store = new SubscriptionStore(admin);
-    const last = async () => (await store.list(one.partnerId))[0]?.lastDeliveredAt?.getTime() ?? 0;
-    const end = async (outcome: AttemptRecord['outcome']) => {
-      await add('w');
-      const owner = randomUUID();
-      const [event] = (await lease({ owner })) as [DueEvent];
-      await queue.end({ event, owner, record: record(outcome) });
-      return last();
-    };
-    const set = async (ago: string) => {
-      const text = 'UPDATE webhooks.subscription SET last_delivered_at = now() - $1::interval';
-      await admin.query({ text }, [ago]);
-      return last();
-    };
-    expect(await end('failed')).toBe(0);
-    const first = await end('delivered');
-    expect(first).toBeGreaterThan(0);
-    await set('1 hour');
-    expect(await end('failed')).toBeLessThan(first);
-    expect(await end('delivered')).toBeGreaterThan(first);
-    // A time in the future stands for one within the last second.
-    const ahead = await set('-1 hour');
-    expect(await end('delivered')).toBe(ahead);
-    const before = await set('2 seconds');
-    expect(await end('delivered')).toBeGreaterThan(before);
-  });
-
-  it('signs with the secrets that are good, the newest first', async () => {
-    await add('a');
-    const store = new SubscriptionStore(admin);
-    const rotate = (text: string, overlapSeconds: number) =>
-      store.rotate(
-        one.partnerId,
-        { id: one.id, ciphertext: Buffer.from(text), overlapSeconds },
-        AUDIT,
-      );
-    await rotate('second', 3600);
-    const [event] = (await lease({ leaseMs: 0 })) as [DueEvent];
-    expect(event.secrets.map(String)).toEqual(['second', 'sealed']);
-    await rotate('third', 0);
-    const [again] = (await lease()) as [DueEvent];
-    expect(again.secrets.map(String)).toEqual(['third']);
-  });
-
   it('that is removed sends nothing, and leaves nothing', async () => {
     await add('a', 3);
     await new SubscriptionStore(admin).remove(one.partnerId, one.id, AUDIT);
@@ -261,25 +184,12 @@ describe('a subscription', () => {
     await admin.query({
       text: `UPDATE webhooks.subscription SET removed_at = removed_at - interval '2 hours'`,
     });
-    const service = await test.open({ url: test.urlAs('redemption') });
     const removed = await new WebhookSweep(service).run(30, new AbortController().signal);
     expect(removed).toBeGreaterThan(3);
     for (const table of ['subscription', 'secret', 'event', 'lane']) {
       const { rows } = await admin.pool.query(`SELECT 1 FROM webhooks.${table}`);
       expect([table, rows]).toEqual([table, []]);
     }
-  });
-
-  it.each([['another partner’s'], ['nobody’s']])('of %s id cannot be changed', async (whose) => {
-    const other = await subscribe(admin, ['redemption.*']);
-    const id = whose === 'nobody’s' ? aWebhookId() : other.id;
-    const store = new SubscriptionStore(admin);
-    const missing = { code: 'WEBHOOK_MISSING' };
-    await expect(store.pause(one.partnerId, id, 'partner', AUDIT)).rejects.toMatchObject(missing);
-    await expect(store.remove(one.partnerId, id, AUDIT)).rejects.toMatchObject(missing);
-    const replays = new ReplayStore(admin);
-    const since = { since: new Date(0), delivered: true };
-    await expect(replays.replay(one.partnerId, id, since, AUDIT)).rejects.toMatchObject(missing);
   });
 
   it('is one of ten at most', async () => {
@@ -372,4 +282,106 @@ describe('an event', () => {
       admin.query({ text: `UPDATE webhooks.event SET ${column} = 'other'` }),
     ).rejects.toMatchObject({ sqlState: '23000' });
   });
+});
+
+describe('a replay', () => {
+  async function delivered(orderKey: string, count: number): Promise<void> {
+    await add(orderKey, count);
+    for (let done = 0; done < count; done += 1) {
+      const owner = randomUUID();
+      for (const event of await lease({ owner })) {
+        const outcome = done % 2 === 0 ? 'delivered' : 'failed';
+        await queue.end({ event, owner, record: record(outcome) });
+      }
+    }
+  }
+
+  it('of a time sends all again in their order, before what was made since', async () => {
+    await delivered('w', 5);
+    await add('w');
+    const replays = new ReplayStore(admin, 2);
+    const since = { since: new Date(0), delivered: true };
+    expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(5);
+    const seen: unknown[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      const owner = randomUUID();
+      const [event] = (await lease({ owner })) as [DueEvent];
+      seen.push(made(event));
+      await queue.end({ event, owner, record: record('delivered') });
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4, 0]);
+    expect(await lease()).toEqual([]);
+  });
+
+  it.each([1, 5000])(
+    'is of those that were given up only, or of one, by pages of %d',
+    async (pageSize) => {
+      await delivered('w', 4);
+      const replays = new ReplayStore(admin, pageSize);
+      const since = { since: new Date(0), delivered: false };
+      expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(2);
+      const log = await WebhookLog.ofAll(admin).events({
+        subscription: one.id,
+        limit: 10,
+        state: 'delivered',
+      });
+      const event = log[0]?.id ?? '';
+      expect(await replays.replay(one.partnerId, one.id, { event }, AUDIT)).toBe(1);
+      const missing = replays.replay(one.partnerId, one.id, { event: randomUUID() }, AUDIT);
+      await expect(missing).rejects.toMatchObject({ code: 'WEBHOOK_EVENT_MISSING' });
+      const none = { since: new Date(Date.now() + 60_000), delivered: true };
+      expect(await replays.replay(one.partnerId, one.id, none, AUDIT)).toBe(0);
+    },
+  );
+
+  it.each([
+    ['of the event itself', (event: string) => ({ event })],
+    ['of a time', () => ({ since: new Date(0), delivered: false })],
+    ['by a test', () => undefined],
+  ])('tries at once what waits for its next attempt: %s', async (_, wishOf) => {
+    const owner = randomUUID();
+    await add('w', 2);
+    const [first] = (await lease({ owner })) as [DueEvent];
+    const later = new Date(Date.now() + 86_400_000);
+    await queue.end({ event: first, owner, record: record('failed'), nextAttemptAt: later });
+    expect(await lease()).toEqual([]);
+    const replays = new ReplayStore(admin);
+    const wish = wishOf(first.id);
+    if (wish !== undefined) await replays.replay(one.partnerId, one.id, wish, AUDIT);
+    else await replays.addTest(one.partnerId, { id: one.id, type: 'test', payload: '{}' }, AUDIT);
+    expect((await lease()).map(({ id, type }) => type === 'test' || id)).toContain(first.id);
+  });
+
+  it('finds its lane also where that was forgotten, and leaves a lane that others wait in', async () => {
+    await delivered('w', 1);
+    await new WebhookSweep(service).run(30, new AbortController().signal);
+    expect((await admin.pool.query('SELECT 1 FROM webhooks.lane')).rows).toEqual([]);
+    const since = { since: new Date(0), delivered: true };
+    await new ReplayStore(admin).replay(one.partnerId, one.id, since, AUDIT);
+    expect(await lease()).toHaveLength(1);
+  });
+});
+
+it('what was finished long ago is forgotten, and what waited as long while paused, and nothing else', async () => {
+  await add('w', 2);
+  const owner = randomUUID();
+  for (const event of await lease({ owner })) {
+    await queue.end({ event, owner, record: record('delivered') });
+  }
+  const sweep = new WebhookSweep(service);
+  const { signal } = new AbortController();
+  const rowsOf = async (table: string): Promise<number> =>
+    (await admin.pool.query(`SELECT 1 FROM webhooks.${table}`)).rows.length;
+  await sweep.run(30, signal);
+  expect(await rowsOf('event')).toBe(2);
+  await admin.query({ text: 'ALTER TABLE webhooks.event DISABLE TRIGGER unchanged' });
+  await admin.query({
+    text: `UPDATE webhooks.event SET created_at = created_at - interval '31 days', finished_at = finished_at - interval '31 days'`,
+  });
+  await admin.query({ text: 'ALTER TABLE webhooks.event ENABLE TRIGGER unchanged' });
+  await sweep.run(30, signal);
+  expect(await rowsOf('event')).toBe(1);
+  await new SubscriptionStore(admin).pause(one.partnerId, one.id, 'partner', AUDIT);
+  await sweep.run(30, signal);
+  for (const table of ['event', 'attempt', 'lane']) expect(await rowsOf(table)).toBe(0);
 });

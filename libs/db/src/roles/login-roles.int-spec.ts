@@ -63,8 +63,11 @@ describe('prepareLogins', () => {
     await expect(rightsOf('api', loginUrls().api)).rejects.toMatchObject({ sqlState: '28P01' });
   });
 
-  it('takes rights that were given by hand', async () => {
-    await owner.query({ text: `GRANT ALL ON redemption.redemption TO ${PROGRAM_ROLES.api}` });
+  it.each([
+    ['a table', 'ALL'],
+    ['a column', 'INSERT (wallet)'],
+  ])('takes rights on %s that were given by hand', async (_what, rights) => {
+    await owner.query({ text: `GRANT ${rights} ON redemption.redemption TO ${PROGRAM_ROLES.api}` });
     expect(await rightsOf('api', test.urlAs('api'))).toEqual([
       expect.stringContaining('on redemption.redemption'),
     ]);

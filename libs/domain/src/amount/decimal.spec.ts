@@ -30,9 +30,12 @@ describe('tokensText', () => {
 
 describe('parseDecimal', () => {
   it.each([
+    ['0', 0n, 0],
     ['12', 12n, 0],
+    ['0.0001', 1n, 4],
     ['-3.50', -350n, 2],
     ['1e-7', 1n, 7],
+    ['1.5E3', 1500n, 0],
     ['2.5e1', 25n, 0],
     ['2.5e3', 2500n, 0],
     ['9'.repeat(400), BigInt('9'.repeat(400)), 0],
@@ -40,8 +43,16 @@ describe('parseDecimal', () => {
     expect(parseDecimal(text)).toEqual({ digits, scale });
   });
 
-  it.each(['', '.5', '5.', '0x1', ' 1', '1e1000', '9'.repeat(401)])('refuses %p', (text) => {
-    expect(() => parseDecimal(text)).toThrow('Expected a decimal number such as 0.0001.');
+  it.each([
+    ...['', ' 1', '1 ', '+1', '.5', '5.', '0x1', 'NaN', 'Infinity', '1e', '1e1000', '١'],
+    '9'.repeat(401),
+  ])('refuses %p', (text) => {
+    expect(() => parseDecimal(text)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_DECIMAL',
+        message: expect.stringContaining('Expected a decimal number such as 0.0001.'),
+      }),
+    );
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decimalToNumber, ratioToNumber, tokensToNumber } from './ratio.js';
+import { parseDecimal } from './decimal.js';
+import { averageStaked, decimalToNumber, ratioToNumber, tokensToNumber, valueOf } from './ratio.js';
 
 /** The exact value of a finite double as numerator / 2^k, from its bits. */
 function exactly(value: number): { numerator: bigint; power: bigint } {
@@ -156,5 +157,25 @@ describe('tokensToNumber', () => {
     [1n, 255, 1e-255],
   ])('rounds %s x 10^-%s to %s', (amount, decimals, expected) => {
     expect(tokensToNumber(amount, decimals)).toBe(expected);
+  });
+});
+
+describe('averages and values', () => {
+  it('give the published example', () => {
+    const wei = [0, 100, 300, 150, 150, 650, 650].map((amount) => BigInt(amount) * 10n ** 18n);
+    const average = averageStaked(wei, 7, 18);
+    expect(ratioToNumber(average.numerator, average.denominator)).toBe(285.7142857142857);
+    const value = valueOf(average, parseDecimal('0.0001'));
+    expect(ratioToNumber(value.numerator, value.denominator)).toBe(0.02857142857142857);
+  });
+
+  it('round once: the value is of the exact average, not of the rounded one', () => {
+    const average = averageStaked([10n, 0n, 0n], 3, 0);
+    const value = valueOf(average, parseDecimal('3'));
+    expect(ratioToNumber(value.numerator, value.denominator)).toBe(10);
+  });
+
+  it('divide by the days asked for, not by those present', () => {
+    expect(averageStaked([7n], 7, 0)).toEqual({ numerator: 7n, denominator: 7n });
   });
 });

@@ -9,184 +9,132 @@ export interface Way {
   readonly name: string;
   readonly state: RedemptionState;
   readonly type: RedemptionEventType;
+  readonly expected: RedemptionState | `!${RefusalCode}`;
   readonly given: {
     readonly redemption?: Partial<Redemption>;
     /** Fields that replace those of the ordinary event. */
     readonly event?: object;
     readonly context?: Partial<TransitionContext>;
   };
-  readonly expected: RedemptionState | `!${RefusalCode}`;
 }
 
-type NoteWay = (
-  name: string,
-  cell: [RedemptionState, RedemptionEventType],
-  given: Way['given'],
-  expected: Way['expected'],
-) => void;
+export type CaseRow = readonly [name: string, expected: Way['expected'], given: Way['given']];
+type Cell = `${RedemptionState} ${RedemptionEventType}`;
 
-export function noteIn(ways: Way[]): NoteWay {
-  return (name, [state, type], given, expected) => {
-    ways.push({ name, state, type, given, expected });
-  };
+/** The cases by the state and the event of their cell. */
+export function waysOf(cases: Readonly<Partial<Record<Cell, readonly CaseRow[]>>>): Way[] {
+  return Object.entries(cases).flatMap(([cell, rows]) => {
+    const [state, type] = cell.split(' ') as [RedemptionState, RedemptionEventType];
+    return rows.map(([name, expected, given]): Way => ({ name, state, type, expected, given }));
+  });
 }
+
+const noCall = { openCall: null };
+const lost = { lostVoucherUntilSeconds: START_MS / 1000 + 4000 };
+const inTime = anExpiry(4001 - 1800);
+const unasked = { ...noCall, attempts: { deduct: 1, payout: 0, revert: 0 } };
+const both = { ...unasked, ...lost };
+const planned = { plan: aPlan(), deadEvidence: anExpiry() };
+const early = { ...both, ...planned };
+const late = { ...both, plan: aPlan(), deadEvidence: inTime };
+const writtenOff = { ...unasked, ...planned };
+const notAsked = { neverPaid: undefined };
+const cancelled = { neverPaid: { ...aClaim(), outcome: 'dead', reason: 'cancelled' } };
+const contradiction = { contradiction: 'x' };
+const aDayOn = { nowMs: START_MS + 90_000_000 };
+const FORGOTTEN: readonly CaseRow[] = [['forgotten', 'reverting', { redemption: lost }]];
 
 /**
  * Cases of redemptions without a plan, in a complete ledger and in a restored one, where nothing is started or planned
  * again.
  */
-export function unplannedWays(): Way[] {
-  const ways: Way[] = [];
-  const way = noteIn(ways);
-  const noCall = { openCall: null };
-  const lost = { lostVoucherUntilSeconds: START_MS / 1000 + 4000 };
-  const inTime = anExpiry(4001 - 1800);
-  way('forgotten', ['created', 'call-due'], { redemption: lost }, 'reverting');
-  way('forgotten', ['created', 'balance-refused'], { redemption: lost }, 'reverting');
-  way('forgotten', ['created', 'balance-unknown'], { redemption: lost }, 'reverting');
-  way('forgotten', ['created', 'cancel'], { redemption: lost }, 'reverting');
-  way('forgotten', ['deducting', 'deduct-refused'], { redemption: lost }, 'deducting');
-  way('forgotten', ['deducting', 'call-due'], { redemption: { ...noCall, ...lost } }, 'reverting');
-  way('forgotten', ['deducted', 'plan-committed'], { redemption: lost }, '!ledger-restored');
-  way('forgotten', ['deducted', 'plan-failed'], { redemption: lost }, 'reverting');
-  const unasked = { ...noCall, attempts: { deduct: 1, payout: 0, revert: 0 } };
-  way(
-    'the vault was not asked',
-    ['reverting', 'call-due'],
-    { redemption: unasked, event: { neverPaid: undefined } },
-    '!vault-not-asked',
-  );
-  way('the vault was asked', ['reverting', 'call-due'], { redemption: unasked }, 'reverting');
-  way(
-    'a lost voucher may be open',
-    ['reverting', 'call-due'],
-    { redemption: { ...unasked, ...lost }, event: { neverPaid: anExpiry(4000 - 1800) } },
-    '!vault-not-asked',
-  );
-  way(
-    'no lost voucher can be open',
-    ['reverting', 'call-due'],
-    { redemption: { ...unasked, ...lost }, event: { neverPaid: inTime } },
-    'reverting',
-  );
-  way(
-    'a lost voucher is cancelled',
-    ['reverting', 'call-due'],
-    {
-      redemption: { ...unasked, ...lost },
-      event: { neverPaid: { ...aClaim(), outcome: 'dead', reason: 'cancelled' } },
-    },
-    'reverting',
-  );
-  way(
-    'a lost one',
-    ['reverting', 'payout-paid'],
-    { redemption: { ...unasked, ...lost } },
-    'claimed',
-  );
-  way(
-    'a lost one, of no known deduction',
-    ['reverting', 'payout-paid'],
-    { redemption: { ...unasked, ...lost, partnerTransactionId: null } },
-    'attention',
-  );
-  way('nothing was lost', ['reverting', 'payout-paid'], { redemption: unasked }, 'attention');
-  way(
-    'another amount',
-    ['reverting', 'payout-paid'],
-    { redemption: { ...unasked, ...lost }, event: { evidence: aClaim({ amount: 1n }) } },
-    '!no-evidence',
-  );
-  way('waiting', ['reverting', 'payout-live'], { redemption: unasked }, 'reverting');
-  way(
-    'a node out of order',
-    ['reverting', 'payout-live'],
-    { redemption: unasked, event: { contradiction: 'x' } },
-    'reverting',
-  );
-  way(
-    'a day long',
-    ['reverting', 'payout-live'],
-    {
-      redemption: unasked,
-      event: { contradiction: 'x' },
-      context: { nowMs: START_MS + 90_000_000 },
-    },
-    'attention',
-  );
-  way(
-    'a day long, of a silent chain',
-    ['reverting', 'payout-live'],
-    { redemption: unasked, context: { nowMs: START_MS + 90_000_000 } },
-    'reverting',
-  );
-  const planned = { ...unasked, ...lost, plan: aPlan() };
-  const early = { ...planned, deadEvidence: anExpiry() };
-  const late = { ...planned, deadEvidence: inTime };
-  way(
-    'planned since, a lost voucher may be open',
-    ['reverting', 'call-due'],
-    { redemption: early, event: { neverPaid: anExpiry() } },
-    '!vault-not-asked',
-  );
-  way(
-    'planned since, none can be open',
-    ['reverting', 'call-due'],
-    { redemption: early, event: { neverPaid: inTime } },
-    'reverting',
-  );
-  way(
-    'planned since, dead by its row alone',
-    ['reverting', 'call-due'],
-    { redemption: late, event: { neverPaid: undefined } },
-    '!vault-not-asked',
-  );
-  const writtenOff = { ...unasked, plan: aPlan(), deadEvidence: anExpiry() };
-  way(
-    'written off in the ledger, not by the vault',
-    ['reverting', 'call-due'],
-    { redemption: writtenOff, event: { neverPaid: undefined } },
-    '!vault-not-asked',
-  );
-  way(
-    'written off in the ledger, and still open',
-    ['reverting', 'payout-live'],
-    { redemption: writtenOff },
-    'reverting',
-  );
-  way('planned since', ['reverting', 'payout-live'], { redemption: early }, 'reverting');
-  way(
-    'planned since, asked before the note',
-    ['reverting', 'revert-confirmed'],
-    { redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() } },
-    'reverted',
-  );
-  way(
-    'planned since, a lost voucher may be open',
-    ['authorised', 'payout-dead'],
-    { redemption: lost },
-    '!no-evidence',
-  );
-  way(
-    'planned since, none can be open',
-    ['authorised', 'payout-dead'],
-    { redemption: lost, event: { evidence: inTime } },
-    'reverting',
-  );
-  way(
-    'planned since, a lost voucher may be open',
-    ['attention', 'operator-restored'],
-    { redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() } },
-    '!vault-not-asked',
-  );
-  way(
-    'planned since, none can be open',
-    ['attention', 'operator-restored'],
-    {
-      redemption: { ...lost, plan: aPlan(), deadEvidence: anExpiry() },
-      context: { nowMs: START_MS + 3 * 3_600_000 },
-    },
-    'reverted',
-  );
-  return ways;
-}
+export const UNPLANNED_WAYS = waysOf({
+  'created call-due': FORGOTTEN,
+  'created balance-refused': FORGOTTEN,
+  'created balance-unknown': FORGOTTEN,
+  'created cancel': FORGOTTEN,
+  'deducting deduct-refused': [['forgotten', 'deducting', { redemption: lost }]],
+  'deducting call-due': [['forgotten', 'reverting', { redemption: { ...noCall, ...lost } }]],
+  'deducted plan-committed': [['forgotten', '!ledger-restored', { redemption: lost }]],
+  'deducted plan-failed': FORGOTTEN,
+  'reverting call-due': [
+    ['the vault was not asked', '!vault-not-asked', { redemption: unasked, event: notAsked }],
+    ['the vault was asked', 'reverting', { redemption: unasked }],
+    [
+      'a lost voucher may be open',
+      '!vault-not-asked',
+      { redemption: both, event: { neverPaid: anExpiry(4000 - 1800) } },
+    ],
+    [
+      'no lost voucher can be open',
+      'reverting',
+      { redemption: both, event: { neverPaid: inTime } },
+    ],
+    ['a lost voucher is cancelled', 'reverting', { redemption: both, event: cancelled }],
+    [
+      'planned since, a lost voucher may be open',
+      '!vault-not-asked',
+      { redemption: early, event: { neverPaid: anExpiry() } },
+    ],
+    [
+      'planned since, none can be open',
+      'reverting',
+      { redemption: early, event: { neverPaid: inTime } },
+    ],
+    [
+      'planned since, dead by its row alone',
+      '!vault-not-asked',
+      { redemption: late, event: notAsked },
+    ],
+    [
+      'written off in the ledger, not by the vault',
+      '!vault-not-asked',
+      { redemption: writtenOff, event: notAsked },
+    ],
+  ],
+  'reverting payout-paid': [
+    ['a lost one', 'claimed', { redemption: both }],
+    [
+      'a lost one, of no known deduction',
+      'attention',
+      { redemption: { ...both, partnerTransactionId: null } },
+    ],
+    ['nothing was lost', 'attention', { redemption: unasked }],
+    [
+      'another amount',
+      '!no-evidence',
+      { redemption: both, event: { evidence: aClaim({ amount: 1n }) } },
+    ],
+  ],
+  'reverting payout-live': [
+    ['waiting', 'reverting', { redemption: unasked }],
+    ['a node out of order', 'reverting', { redemption: unasked, event: contradiction }],
+    ['a day long', 'attention', { redemption: unasked, event: contradiction, context: aDayOn }],
+    ['a day long, of a silent chain', 'reverting', { redemption: unasked, context: aDayOn }],
+    ['written off in the ledger, and still open', 'reverting', { redemption: writtenOff }],
+    ['planned since', 'reverting', { redemption: early }],
+  ],
+  'reverting revert-confirmed': [
+    ['planned since, asked before the note', 'reverted', { redemption: { ...lost, ...planned } }],
+  ],
+  'authorised payout-dead': [
+    ['planned since, a lost voucher may be open', '!no-evidence', { redemption: lost }],
+    [
+      'planned since, none can be open',
+      'reverting',
+      { redemption: lost, event: { evidence: inTime } },
+    ],
+  ],
+  'attention operator-restored': [
+    [
+      'planned since, a lost voucher may be open',
+      '!vault-not-asked',
+      { redemption: { ...lost, ...planned } },
+    ],
+    [
+      'planned since, none can be open',
+      'reverted',
+      { redemption: { ...lost, ...planned }, context: { nowMs: START_MS + 3 * 3_600_000 } },
+    ],
+  ],
+});

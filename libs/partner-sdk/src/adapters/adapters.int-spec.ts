@@ -1,21 +1,26 @@
 /** Tests that every adapter keeps the same contract, on a real server over real sockets. */
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newRequestId } from '../index.js';
+import express from 'express';
+import { expressCallbacks, fetchCallbacks, newRequestId } from '../index.js';
 import {
   aGame,
   type Answer,
-  API_KEY,
   type CallOptions,
+  CONFIRMATION,
   DEDUCTION,
   expectRefused,
   makeCall,
   NOON_MS,
-  REDEMPTION,
+  REVERT,
   send,
   WALLET,
 } from '../testing/caller.support.js';
 import { faultsIn, refusedCalls } from '../testing/refused-calls.support.js';
-import { ADAPTERS, type Running } from './servers.support.js';
+import { ADAPTERS, listening, type Running } from './servers.support.js';
+
+const DEDUCT = '/deduct-points-by-address';
+const READ = `/get-points-by-address?address=${WALLET.toUpperCase().replace('X', 'x')}`;
 
 describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, start }) => {
   const game = aGame();
@@ -33,42 +38,21 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, st
     body?: object | string | Buffer,
     options: CallOptions = {},
   ): Promise<Answer> => send(server.port, makeCall(prefix + path, body, options));
-  const DEDUCT = '/deduct-points-by-address';
-  const READ = `/get-points-by-address?address=${WALLET.toUpperCase().replace('X', 'x')}`;
   const deduct = (
     body: object | string | Buffer = DEDUCTION,
     options: CallOptions = {},
   ): Promise<Answer> => call(DEDUCT, body, options);
 
   it('answers the four calls, signed, with the handlers’ results', async () => {
-    const confirmation = {
-      ...DEDUCTION,
-      usdAmount: 3,
-      svcAmount: 20.4,
-      priceSvcUsd: 0.15,
-      status: 'reverted',
-      txnConfirmed: false,
-      initialAt: '2026-11-20T06:50:32.426Z',
-      pendingAt: '2026-11-20T06:50:33.001Z',
-      claimedAt: null,
-      revertedAt: '2026-11-20T06:58:11.000Z',
-    };
-    const revert = { ...DEDUCTION, revertReason: 'user cancelled' };
     const answers = [
       await call(READ),
       await deduct(),
-      await call('/revert-deduct-points', revert),
-      await call('/confirm-redemption', confirmation),
+      await call('/revert-deduct-points', REVERT),
+      await call('/confirm-redemption', CONFIRMATION),
     ];
+    const user = { partnerUserId: 'player_1', points: 5000, chain: 'ronin', level: 12 };
     expect(answers.map(({ body }) => body)).toEqual([
-      {
-        success: true,
-        address: WALLET,
-        partnerUserId: 'player_1',
-        points: 5000,
-        chain: 'ronin',
-        level: 12,
-      },
+      { success: true, address: WALLET, ...user },
       { success: true, partnerTransactionId: 'ptx_1' },
       { success: true, partnerTransactionId: 'ptx_1', partnerRevertId: 'prv_1' },
       { success: true },
@@ -79,7 +63,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, st
       expect(headers['cache-control']).toBe('no-store, no-transform');
       expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
     }
-    expect(game.asked).toEqual([{ address: WALLET }, DEDUCTION, revert, confirmation]);
+    expect(game.asked).toEqual([{ address: WALLET }, DEDUCTION, REVERT, CONFIRMATION]);
     expect([...game.errors, ...game.refused]).toEqual([]);
   });
 
@@ -98,65 +82,41 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, st
     expect(game.errors).toEqual([new Error('The database is away')]);
   });
 
-  it('lets in nothing but the service’s own call, once, in time and unchanged', async () => {
+  it('lets in a call once, and only as it was signed', async () => {
     const requestId = newRequestId(NOON_MS);
     expect((await deduct(DEDUCTION, { requestId })).body['success']).toBe(true);
-    const hostile: [string, CallOptions, (object | string)?][] = [
-      ['X-API-KEY is missing or wrong.', { headers: { 'x-api-key': 'another' } }],
-      ['X-API-KEY is missing or wrong.', { headers: { 'x-api-key': '' } }],
-      ['X-API-SIGNATURE', { headers: { 'x-api-signature': '' } }],
-      ['X-API-SIGNATURE', { secret: 'another' }],
-      ['X-API-SIGNATURE', { signed: JSON.stringify({ ...DEDUCTION, deductPoints: 1 }) }],
-      ['X-API-SIGNATURE', { method: 'POST', signed: '' }],
-      ['must be a UUID of version 7', { requestId: REDEMPTION.replace('-7', '-4') }],
-      ['more than 300 s', { nowMs: NOON_MS - 300_001 }],
-      ['more than 300 s', { nowMs: NOON_MS + 300_001 }],
-      ['was used before', { requestId }],
-      ['was used before', { requestId: requestId.toUpperCase() }],
-    ];
-    for (const [message, options] of hostile) {
-      expectRefused(await deduct(DEDUCTION, options), 'ERR-AUTH-FAILED', message);
-    }
-    expect(game.asked).toHaveLength(1);
-    expect(game.refused).toHaveLength(hostile.length);
-  });
-
-  it('takes a body that was printed again on its way, by its canonical form', async () => {
-    const { address, ...rest } = DEDUCTION;
-    const printed = JSON.stringify({ ...rest, address }, undefined, 2);
-    const signed = makeCall('', DEDUCTION).body;
-    const answer = await deduct(printed, signed === undefined ? {} : { signed });
-    expect(answer).toMatchObject({ isSigned: true, body: { success: true } });
-    expect(game.asked).toEqual([DEDUCTION]);
-  });
-
-  it('refuses a field that is given twice, even where the service signed it', async () => {
-    const body = JSON.stringify(DEDUCTION).replace('{', '{"deductPoints":1,');
-    const answer = await deduct(body);
-    expectRefused(answer, 'ERR-INTERNAL', 'deductPoints must be given once');
-    expectRefused(await call(`${READ}&address=${WALLET}`), 'ERR-INTERNAL', 'address must be');
-    expect(game.asked).toEqual([]);
-  });
-
-  it('signs the path as sent, prefix and all, without the query', async () => {
-    const requestId = newRequestId(NOON_MS);
-    const short = makeCall('/get-points-by-address', undefined, { requestId });
+    expectRefused(await deduct(DEDUCTION, { requestId }), 'ERR-AUTH-FAILED', 'was used before');
+    const headers = { 'x-api-key': 'another' };
+    expectRefused(await deduct(DEDUCTION, { headers }), 'ERR-AUTH-FAILED', 'X-API-KEY');
+    // The path is signed as it is sent, prefix and all, without the query.
+    const short = makeCall('/get-points-by-address');
     const url = `${prefix}/get-points-by-address?address=${WALLET}`;
     const answer = await send(server.port, { ...short, url });
     if (prefix === '') expect(answer.body['success']).toBe(true);
     else expectRefused(answer, 'ERR-AUTH-FAILED', 'X-API-SIGNATURE');
   });
 
+  it('takes a body that was printed again on its way, but for a field that is given twice', async () => {
+    const { address, ...rest } = DEDUCTION;
+    const printed = JSON.stringify({ ...rest, address }, undefined, 2);
+    const signed = makeCall('', DEDUCTION).body;
+    const answer = await deduct(printed, signed === undefined ? {} : { signed });
+    expect(answer).toMatchObject({ isSigned: true, body: { success: true } });
+    expect(game.asked).toEqual([DEDUCTION]);
+    const twice = await deduct(JSON.stringify(DEDUCTION).replace('{', '{"deductPoints":1,'));
+    expectRefused(twice, 'ERR-INTERNAL', 'deductPoints must be given once');
+    expectRefused(await call(`${READ}&address=${WALLET}`), 'ERR-INTERNAL', 'address must be');
+    expect(game.asked).toHaveLength(1);
+  });
+
   it('has no endpoint at another method, other capitals, a slash or percents in the name', async () => {
     for (const made of [
       makeCall(`${prefix}${DEDUCT}`),
-      makeCall(`${prefix}${READ}`, {}),
       makeCall(`${prefix}${READ}`, undefined, { method: 'HEAD' }),
       makeCall(`${prefix}${DEDUCT}`, DEDUCTION, { method: 'PUT' }),
       makeCall(`${prefix}/Deduct-Points-By-Address`, DEDUCTION),
       makeCall(`${prefix}${DEDUCT}/`, DEDUCTION),
       makeCall(`${prefix}/deduct%2Dpoints-by-address`, DEDUCTION),
-      makeCall(`${prefix}/other`),
     ]) {
       const { status, isSigned, text } = await send(server.port, made);
       expect(status).toBe(404);
@@ -177,17 +137,91 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, st
     expect(faults.filter((fault) => !isParsers(fault))).toEqual([]);
     expect(faults.some(isParsers)).toBe(hasParserInFront === true);
     expect([...game.asked, ...game.errors]).toEqual([]);
-  });
-
-  it('serves the next call on the same server after whatever came before', async () => {
-    await deduct('['.repeat(60_000));
-    await deduct(Buffer.from([0xff]));
     expect((await deduct()).body['success']).toBe(true);
+  });
+});
+
+describe.each(['Express, with a base path', 'Fastify'])('a body on %s', (name) => {
+  const { prefix, start } = ADAPTERS[name] as (typeof ADAPTERS)[string];
+  const path = prefix + DEDUCT;
+  const game = aGame({ maxBodyBytes: 1000 });
+  let server: Running;
+  beforeAll(async () => {
+    server = await start(game);
+  });
+  beforeEach(() => {
+    game.asked.length = 0;
+  });
+  afterAll(async () => {
+    await server.close();
     expect(game.errors).toEqual([]);
   });
 
-  it('says nothing of the key or the secret in any refusal', async () => {
-    const answer = await deduct({ ...DEDUCTION, address: API_KEY });
-    expect(answer.text).not.toContain(API_KEY);
+  it('may be as large as the limit, and the connection is kept', async () => {
+    const room = 1000 - JSON.stringify({ ...DEDUCTION, more: '' }).length;
+    const body = JSON.stringify({ ...DEDUCTION, more: 'x'.repeat(room) });
+    const taken = await send(server.port, makeCall(path, body));
+    expect(taken).toMatchObject({ body: { success: true }, headers: { connection: 'keep-alive' } });
+    const more = await send(server.port, makeCall(path, body.replace('xx', 'xxx')));
+    expectRefused(more, 'ERR-INTERNAL', 'The body is too large.');
+    expect(more.headers['connection']).toBe('close');
+    const broken = await send(server.port, makeCall(path, '{'));
+    expect(broken.headers['connection']).toBe('keep-alive');
+  });
+
+  it('whose caller goes away in the middle is no failure', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    const { headers } = makeCall(path, DEDUCTION);
+    const lines = Object.entries(headers).map(([key, value]) => `${key}: ${String(value)}\r\n`);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${lines.join('')}\r\n{"addr`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    expect((await send(server.port, makeCall(path, DEDUCTION))).body['success']).toBe(true);
+    expect(game.asked).toHaveLength(1);
+  });
+
+  it('that was signed as JSON but sent compressed is not what was signed', async () => {
+    const made = makeCall(path, Buffer.from('H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA==', 'base64'), {
+      signed: '{}',
+      headers: { 'content-encoding': 'gzip' },
+    });
+    expectRefused(await send(server.port, made), 'ERR-AUTH-FAILED');
+  });
+
+  it('of a read is not read', async () => {
+    const made = makeCall(`${prefix}/get-points-by-address?address=${WALLET}`);
+    const headers = { ...made.headers, 'content-length': '2' };
+    const answer = await send(server.port, { ...made, headers, body: Buffer.from('{}') });
+    expect(answer).toMatchObject({ isSigned: true, body: { success: true } });
+  });
+});
+
+describe('a body that other code read before', () => {
+  it('is refused with what to do about it, behind express.json()', async () => {
+    const { options, handlers, asked } = aGame();
+    const server = await listening(
+      express().use(express.json()).use(expressCallbacks(options, handlers)),
+    );
+    const answer = await send(server.port, makeCall(DEDUCT, DEDUCTION));
+    const message =
+      'The body was parsed before its signature could be verified. Mount the callbacks';
+    expectRefused(answer, 'ERR-INTERNAL', message);
+    const read = makeCall(`/get-points-by-address?address=${WALLET}`);
+    expect((await send(server.port, read)).body['success']).toBe(true);
+    expect(asked).toEqual([{ address: WALLET }]);
+    await server.close();
+  });
+
+  it('is refused with what to do about it, in the form of the Fetch API', async () => {
+    const { options, handlers } = aGame();
+    const made = makeCall(DEDUCT, DEDUCTION);
+    const headers = made.headers as Record<string, string>;
+    const url = `https://game.example${DEDUCT}`;
+    const request = new Request(url, { method: 'POST', headers, body: '{}' });
+    await request.text();
+    const answer = await fetchCallbacks(options, handlers)(request);
+    expect(await answer.json()).toMatchObject({
+      errorMessage: expect.stringContaining('The body was read before its signature'),
+    });
   });
 });

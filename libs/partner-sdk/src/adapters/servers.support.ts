@@ -1,5 +1,5 @@
 /** The adapters on real servers, set up as in a game. Treated as a test file, but holds no tests. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -22,7 +22,9 @@ export interface Running {
   close(): Promise<unknown>;
 }
 
-async function listening(server: Server): Promise<Running> {
+/** Serves what the handler answers. */
+export async function listening(handler: RequestListener): Promise<Running> {
+  const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { port, close: () => new Promise((resolve) => server.close(resolve)) };
@@ -51,7 +53,8 @@ async function nestOn(
 }
 
 async function onFastify(game: Game, options: { prefix?: string }): Promise<Running> {
-  const app = fastify();
+  // The limit of the callbacks counts, not that of the server.
+  const app = fastify({ bodyLimit: 500 });
   // A hook with which a game changes the answers of its own API.
   app.addHook('onSend', (_, __, payload, done) => {
     done(null, `${String(payload)} `);
@@ -74,17 +77,13 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
     prefix: '/game/v1',
     start: ({ options, handlers }) =>
       listening(
-        createServer(
-          express().use('/game', express.Router().use('/v1', expressCallbacks(options, handlers))),
-        ),
+        express().use('/game', express.Router().use('/v1', expressCallbacks(options, handlers))),
       ),
   },
   'Express, with a base path': {
     prefix: '/game',
     start: ({ options, handlers }) =>
-      listening(
-        createServer(express().use(expressCallbacks({ ...options, basePath: '/game' }, handlers))),
-      ),
+      listening(express().use(expressCallbacks({ ...options, basePath: '/game' }, handlers))),
   },
   'Express 4, mounted at a path': {
     prefix: '/game/v1',
@@ -92,7 +91,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
       // The types of Express 5 fit the functions that both versions have.
       const express4 = createRequire(import.meta.url)('express4') as typeof express;
       const router = express4.Router().use('/v1', expressCallbacks(options, handlers));
-      return listening(createServer(express4().use('/game', router)));
+      return listening(express4().use('/game', router));
     },
   },
   'Express behind a parser that keeps the bytes': {
@@ -100,19 +99,19 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
     hasParserInFront: true,
     start: ({ options, handlers }) => {
       const app = express().use(express.json({ verify: keepBytes }));
-      return listening(createServer(app.use(expressCallbacks(options, handlers))));
+      return listening(app.use(expressCallbacks(options, handlers)));
     },
   },
   'Express behind express.raw()': {
     prefix: '',
     start: ({ options, handlers }) => {
       const app = express().use(express.raw({ type: 'application/json' }));
-      return listening(createServer(app.use(expressCallbacks(options, handlers))));
+      return listening(app.use(expressCallbacks(options, handlers)));
     },
   },
   "Node's own server": {
     prefix: '/game',
-    start: ({ options, handlers }) => listening(createServer(expressCallbacks(options, handlers))),
+    start: ({ options, handlers }) => listening(expressCallbacks(options, handlers)),
   },
   'Fastify, with a prefix': {
     prefix: '/game',
@@ -163,7 +162,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
     prefix: '/game',
     start: ({ options, handlers }) => {
       const answer = fetchCallbacks(options, handlers);
-      const server = createServer((incoming, response) => {
+      return listening((incoming, response) => {
         const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
         const request = new Request(`http://127.0.0.1${incoming.url ?? ''}`, {
           method: incoming.method ?? '',
@@ -175,7 +174,6 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
           response.end(Buffer.from(await given.arrayBuffer()));
         });
       });
-      return listening(server);
     },
   },
 };

@@ -13,10 +13,12 @@ import {
   aGame,
   API_KEY,
   ask,
+  CONFIRMATION,
   DEDUCTION,
   expectRefused,
   makeCall,
   NOON_MS,
+  REVERT,
   SECRET,
   WALLET,
 } from '../testing/caller.support.js';
@@ -68,6 +70,16 @@ describe('authenticity', () => {
     expect(answer).toMatchObject({ isSigned: false, body: { success: true } });
     const mixed = await ask(game, makeCall(READ, undefined, { headers }));
     expect(mixed.body).toMatchObject({ errorCode: 'ERR-AUTH-FAILED' });
+  });
+
+  it.each([
+    '7f1c2f3e-7d51-4c7b-9c2f-5b0f6f1a2c3d',
+    '01a1fdfa467b7abc8def0123456789ab',
+    '01a1fdfa-467b-7abc-8def-0123456789abc',
+    '01a1fdfa-467b-7abc-0def-0123456789ab',
+  ])('does not take X-API-REQUEST %s', async (requestId) => {
+    const answer = await ask(aGame(), makeCall(READ, undefined, { requestId }));
+    expectRefused(answer, 'ERR-AUTH-FAILED', 'X-API-REQUEST must be a UUID of version 7.');
   });
 
   it.each([
@@ -187,6 +199,98 @@ describe('where it is served', () => {
 describe('what is sent', () => {
   const withPoints = (text: string): string =>
     JSON.stringify(DEDUCTION).replace('"deductPoints":1500', `"deductPoints":${text}`);
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'nonsense',
+    'application/json5',
+    'application/jsonx; a=b',
+    '',
+  ])('Content-Type %p is refused', async (type) => {
+    const made = makeCall(DEDUCT, DEDUCTION, { headers: { 'content-type': type } });
+    const message = 'Content-Type must be application/json.';
+    expectRefused(await ask(aGame(), made), 'ERR-INTERNAL', message);
+  });
+
+  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json ;x=y'])(
+    'Content-Type %p is taken',
+    async (type) => {
+      const made = makeCall(DEDUCT, DEDUCTION, { headers: { 'content-type': type } });
+      expect((await ask(aGame(), made)).body['success']).toBe(true);
+    },
+  );
+
+  it.each([
+    ['blank', ' '],
+    ['text behind it', '{}x'],
+    ['two', '{}{}'],
+    ['single quotes', `{'a':1}`],
+    ['a comma too many', '{"a":1,}'],
+    ['a comment', '{}//'],
+    ['UTF-16', Buffer.from('{}', 'utf16le')],
+    ['a byte order mark', '\ufeff{}'],
+    ['overlong UTF-8', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+  ])('not JSON: %s', async (_, body) => {
+    const answer = await ask(aGame(), makeCall(DEDUCT, body));
+    expectRefused(answer, 'ERR-INTERNAL', 'The body is not JSON in UTF-8.');
+  });
+
+  it.each(['5', '"x"', 'true', `${'['.repeat(30_000)}${']'.repeat(30_000)}`])(
+    'JSON but no object: %.20s',
+    async (body) => {
+      const answer = await ask(aGame(), makeCall(DEDUCT, body));
+      expectRefused(answer, 'ERR-INTERNAL', 'The body is not usable: it must be a JSON object');
+    },
+  );
+
+  it.each([
+    ['"deductPoints":1', 'deductPoints'],
+    ['"\\u0061ddress":"x"', 'address'],
+    ['"more":{"list":[{"a":1},{"a":1,"a":2}]}', 'a'],
+    ['"\\ud800":1,"\\ud800":2', 'a field'],
+  ])('%s beside the fields is one field twice', async (text, name) => {
+    const body = JSON.stringify(DEDUCTION).replace('{', `{${text},`);
+    const answer = await ask(aGame(), makeCall(DEDUCT, body));
+    expectRefused(answer, 'ERR-INTERNAL', `The body is not usable: ${name} must be given once`);
+    // A field twice has no canonical form that a signature could be for.
+    const signed = JSON.stringify(JSON.parse(body));
+    expectRefused(await ask(aGame(), makeCall(DEDUCT, body, { signed })), 'ERR-AUTH-FAILED');
+  });
+
+  const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
+    deduction: [DEDUCT, DEDUCTION],
+    revert: ['/revert-deduct-points', REVERT],
+    confirmation: ['/confirm-redemption', CONFIRMATION],
+  };
+  const LONG = 'x'.repeat(1001);
+  it.each<[string, string, readonly unknown[]]>([
+    ['deduction', 'address', [5, null, '', '0x12', [], {}, ` ${WALLET}`, `${WALLET}\0`]],
+    ['deduction', 'svcRedemptionId', [5, null, '', '0x12', [], {}]],
+    ['revert', 'partnerTransactionId', [null, '', 5, 'x'.repeat(256), 'a\0b']],
+    ['revert', 'revertReason', [null, LONG, '\0', ['a'], '\ud800']],
+    ['confirmation', 'txnHash', ['0x12', 5]],
+    ['confirmation', 'claimedAt', ['yesterday']],
+    ['confirmation', 'pendingAt', ['2026-13-45T99:00:00Z']],
+    ['confirmation', 'initialAt', [null]],
+    ['confirmation', 'status', ['failed']],
+    ['confirmation', 'usdAmount', [-1, '340', null]],
+    ['confirmation', 'txnConfirmed', ['true']],
+  ])('a %s names its %s where that is wrong', async (kind, field, values) => {
+    const [path = '', body] = CALLS[kind] ?? [];
+    const message = new RegExp(`^The request is not usable: ${field} must be [^;]*$`);
+    for (const value of values) {
+      // A lone surrogate has no canonical form, so the body is printed here.
+      const sent = JSON.stringify({ ...body, [field]: value });
+      expectRefused(await ask(aGame(), makeCall(path, sent)), 'ERR-INTERNAL', message);
+    }
+  });
+
+  it.each(['1e3', '1000.0', '10E2'])('deductPoints of %s is the number 1000', async (text) => {
+    const game = aGame();
+    await ask(game, makeCall(DEDUCT, withPoints(text)));
+    expect(game.asked).toEqual([{ ...DEDUCTION, deductPoints: 1000 }]);
+  });
 
   it.each([
     '"5"',

@@ -22,6 +22,19 @@ export const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7';
 export const REDEMPTION = '019aa632-9d7b-7c01-9b2f-5b0f6f1a2c3d';
 
 export const DEDUCTION = { address: WALLET, deductPoints: 1500, svcRedemptionId: REDEMPTION };
+export const REVERT = { ...DEDUCTION, revertReason: 'user cancelled' };
+export const CONFIRMATION = {
+  ...DEDUCTION,
+  usdAmount: 3,
+  svcAmount: 20.4,
+  priceSvcUsd: 0.15,
+  status: 'reverted',
+  txnConfirmed: false,
+  initialAt: '2026-11-20T06:50:32.426Z',
+  pendingAt: '2026-11-20T06:50:33.001Z',
+  claimedAt: null,
+  revertedAt: '2026-11-20T06:58:11.000Z',
+};
 
 /** A game that records the calls of its handlers, with the options of its callbacks. */
 export interface Game {

@@ -212,7 +212,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/test/bounds/stolen-secrets.int-spec.ts',
     'libs/signing/src/signing.spec.ts',
     'libs/db/src/redemption/redemption-limits.int-spec.ts',
-    'apps/partner/src/points/revert-deduction.int-spec.ts',
+    'apps/partner/src/points/game.int-spec.ts',
   ],
   'a grant, on its way from the console to the api (`svcg_…`)': [
     'libs/signing/src/grant.spec.ts',

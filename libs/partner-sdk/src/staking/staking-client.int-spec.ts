@@ -1,16 +1,19 @@
-/** Tests how the client reads answers of a real HTTP server. */
+/** Tests which answers of a real HTTP server the client believes, when it asks again, and what it keeps. */
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import {
+  ConnectionError,
   LowmarkApiError,
   SignatureError,
   StakingClient,
   type StakingClientOptions,
+  TimeoutError,
   UnexpectedAnswerError,
 } from '../index.js';
 import { API_KEY, SECRET, WALLET } from '../testing/caller.support.js';
 import {
+  type Answerer,
   BODY,
   failure,
   NONE,
@@ -21,6 +24,7 @@ import {
   aFakeApi,
   theDays,
 } from './fake-api.support.js';
+import { PlayerCache } from './player-cache.js';
 
 const NOON = '2026-11-20T12:00:00.000Z';
 
@@ -54,9 +58,7 @@ describe('an answer that is signed', () => {
 
   it.each([
     ['walletAddress', { ...BODY, walletAddress: `0x${'1'.repeat(40)}` }],
-    ['walletAddress', { ...BODY, walletAddress: undefined }],
     ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(6) }],
-    ['stakingSnapshots', { ...BODY, stakingSnapshots: {} }],
     ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(7, '2026-11-19') }],
     ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(7).toReversed() }],
     ['stakingSnapshots', { ...BODY, stakingSnapshots: [...theDays(6), theDays(6)[5]] }],
@@ -65,7 +67,6 @@ describe('an answer that is signed', () => {
       'stakingSnapshots',
       { ...BODY, stakingSnapshots: [...theDays(7).slice(0, 6), { ...theDays(1)[0], to: NOON }] },
     ],
-    ['averageStakedAmount', { ...BODY, averageStakedAmount: '300' }],
     ['averageStakedAmount', { ...BODY, averageStakedAmount: -1 }],
     ['valueInUSD', { ...BODY, valueInUSD: null }],
     ['averageStakedAmount', { ...BODY, averageStakedAmount: 301 }],
@@ -92,14 +93,10 @@ describe('an answer that is signed', () => {
 
 describe('an answer that is not', () => {
   it.each([
-    [
-      'by another secret',
-      200,
-      /^The answer with status 200 is not signed with .*another credential/,
-    ],
-    ['by another secret', 401, /status 401 .*API key is missing, mistyped/],
-    ['by another secret', 404, /status 404/],
-  ])('signed %s, with status %s, is not used', async (_, status, message) => {
+    [200, /^The answer with status 200 is not signed with .*another credential/],
+    [401, /status 401 .*API key is missing, mistyped/],
+    [404, /status 404/],
+  ])('signed by another secret, with status %s, is not used', async (status, message) => {
     api.answers = [signed(BODY, { status, secret: 'another' })];
     const error = await failure(api.client().snapshotsOrNone(WALLET));
     expect(error).toBeInstanceOf(SignatureError);
@@ -240,6 +237,143 @@ describe('refusals', () => {
   ])('%p with %p is refused before anything is sent', async (wallet, query, type) => {
     expect(await failure(api.client().snapshots(wallet, query))).toBeInstanceOf(type);
     expect(api.requests).toHaveLength(0);
+  });
+});
+
+describe('what may pass by itself', () => {
+  const busy = (seconds: string): Answerer =>
+    refusal(429, 'RATE_LIMIT_EXCEEDED', 'Slower.', { headers: { 'retry-after': seconds } });
+  const cut: Answerer = ({ socket }, response) => {
+    response.writeHead(200, { 'content-length': '1000' }).write('{');
+    setTimeout(() => socket.destroy(), 20);
+  };
+
+  it.each<[string, Answerer]>([
+    ['429', busy('0')],
+    ['503 signed', refusal(503, 'SERVICE_UNAVAILABLE', 'Not yet.')],
+    ['503 of a gateway', (_, response) => response.writeHead(503).end()],
+    ['a body that is cut off', cut],
+    ['a connection that breaks', ({ socket }) => socket.destroy()],
+  ])('%s is tried again', async (_, passing) => {
+    api.answers = [passing, passing, signed(BODY)];
+    expect(await api.client().snapshots(WALLET)).toEqual(BODY);
+    expect(api.requests).toHaveLength(3);
+  });
+
+  it('does not come back before Retry-After says so', async () => {
+    api.answers = [busy('1'), signed(BODY)];
+    const error = await failure(api.client({ timeoutMs: 999 }).snapshots(WALLET));
+    expect(error).toMatchObject({ status: 429, retryAfterSeconds: 1 });
+    api.answers = [busy('1'), signed(BODY)];
+    expect(await api.client({ timeoutMs: 30_000 }).snapshots(WALLET)).toEqual(BODY);
+  });
+
+  it('gives the refusal at once where Retry-After is beyond the time', async () => {
+    const headers = { 'retry-after': '3600' };
+    api.answers = [refusal(503, 'SERVICE_UNAVAILABLE', 'Not yet.', { headers })];
+    expect(await failure(api.client().snapshots(WALLET))).toMatchObject({
+      name: 'LowmarkApiError',
+      status: 503,
+      retryAfterSeconds: 3600,
+    });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('gives up after its attempts', async () => {
+    api.answers = [busy('0')];
+    const error = await failure(api.client({ retries: 1 }).snapshots(WALLET));
+    expect(error).toMatchObject({ status: 429, retryAfterSeconds: 0 });
+    expect(api.requests).toHaveLength(2);
+    api.requests = [];
+    api.answers = [cut];
+    expect(await failure(api.client({ retries: 0 }).snapshots(WALLET))).toBeInstanceOf(
+      ConnectionError,
+    );
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('the time is over for all attempts together, also for a body that trickles', async () => {
+    let trickle: NodeJS.Timeout | undefined;
+    api.answers = [
+      (_, response) => {
+        response.writeHead(200);
+        trickle = setInterval(() => response.write(' '), 20);
+      },
+    ];
+    const error = await failure(api.client({ timeoutMs: 300 }).snapshots(WALLET));
+    clearInterval(trickle);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ message: 'No complete answer within 300 ms.' });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('a body without end is cut', async () => {
+    api.answers = [(_, response) => response.writeHead(200).end('x'.repeat(2_000_000))];
+    const error = await failure(api.client({ retries: 0 }).snapshots(WALLET));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect((error as Error).cause).toMatchObject({ message: 'The body is too large.' });
+  });
+
+  it('is not a server that is not there', async () => {
+    const nowhere = api.client({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
+    const error = await failure(nowhere.snapshots(WALLET));
+    expect(error).toMatchObject({ name: 'ConnectionError', code: 'CONNECTION_FAILED' });
+  });
+});
+
+describe('the cache of a player session', () => {
+  it('asks once for a wallet and its days, also when many ask at once, until the session is over', async () => {
+    const startMs = Date.parse(BODY.requestedAt);
+    let nowMs = startMs;
+    const now = () => ({ requestedAt: new Date(nowMs).toISOString() });
+    const cached = api.client({ cacheSeconds: 3600, clock: { nowMs: () => nowMs } });
+    api.answers = [signed(BODY)];
+    const ask = (): Promise<unknown> => cached.snapshotsOrNone(WALLET.replace('e7', 'E7'));
+    await Promise.all([ask(), ask(), cached.snapshots(WALLET)]);
+    nowMs = startMs + 3_599_999;
+    await ask();
+    expect(api.requests).toHaveLength(1);
+    api.answers = [signed({ ...BODY, ...now(), stakingSnapshots: theDays(3) })];
+    await cached.snapshots(WALLET, { lastDays: 3 });
+    expect(api.requests).toHaveLength(2);
+    nowMs = startMs + 3_600_000;
+    const message = `No staking data for wallet ${WALLET}`;
+    api.answers = [signed({ code: 'NOT_FOUND', message, ...now() }, { status: 404 })];
+    expect(await ask()).toBeUndefined();
+    expect(await ask()).toBeUndefined();
+    expect(await failure(cached.snapshots(WALLET))).toMatchObject({ status: 404 });
+    expect(api.requests).toHaveLength(3);
+  });
+
+  it('keeps nothing that failed', async () => {
+    const cached = api.client({ cacheSeconds: 3600 });
+    api.answers = [
+      refusal(500, 'INTERNAL_SERVER_ERROR', 'x'),
+      signed(BODY, { secret: 'x' }),
+      signed(BODY),
+    ];
+    expect(await failure(cached.snapshots(WALLET))).toMatchObject({ status: 500 });
+    expect(await failure(cached.snapshots(WALLET))).toBeInstanceOf(SignatureError);
+    expect(await cached.snapshots(WALLET)).toEqual(BODY);
+    expect(api.requests).toHaveLength(3);
+  });
+
+  it('is off where it is not asked for', async () => {
+    api.answers = [signed(BODY)];
+    const plain = api.client();
+    await plain.snapshots(WALLET);
+    await plain.snapshots(WALLET);
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it('holds ten thousand players, and forgets those who came first', async () => {
+    const cache = new PlayerCache<number>(3600, { nowMs: () => 0 });
+    const get = (key: number, value = key): Promise<number> =>
+      cache.get(String(key), () => Promise.resolve(value));
+    for (let key = 0; key <= 10_000; key += 1) await get(key);
+    expect(await get(10_000, -1)).toBe(10_000);
+    expect(await get(2, -1)).toBe(2);
+    expect(await get(0, -1)).toBe(-1);
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support.js';
 import { LACKING } from './fixtures/capabilities.support.js';
 import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support.js';
-import { type Fault } from './fixtures/fault.support.js';
+import { type Fault, partnerWith } from './fixtures/fault.support.js';
 import { FIELD_FAULTS } from './fixtures/field.faults.support.js';
 import { API_KEY, type HonestPartner, PLAYER, SECRET } from './fixtures/honest-partner.support.js';
 import { HTTP_FAULTS } from './fixtures/http.faults.support.js';
@@ -37,7 +37,7 @@ describe('a partner that', () => {
   const all: readonly Fault[] = [
     ...ACCESS_FAULTS,
     ...TOLERABLE,
-    OTHER_BYTES,
+    ...OTHER_BYTES,
     ...SIGNED_FOR_US,
     ...SIGNATURE_FAULTS,
     ...HTTP_FAULTS,
@@ -48,8 +48,8 @@ describe('a partner that', () => {
   ];
   it.each(all.map((fault) => [fault.name, fault] as const))(
     '%s',
-    async (name, { Partner, fails, timeoutMs }) => {
-      const partner = new Partner();
+    async (name, { fails, timeoutMs, ...mistake }) => {
+      const partner = partnerWith(mistake);
       const report = await tryOut(partner, timeoutMs === undefined ? {} : { timeoutMs });
       reports.set(name, report);
       expect(failedIn(report)).toEqual([...fails].sort());
@@ -63,8 +63,8 @@ describe('a partner that', () => {
 
   it.each(LACKING.map((fault) => [fault.name, fault] as const))(
     '%s',
-    async (_, { Partner, fails, lacks }) => {
-      const report = await tryOut(new Partner());
+    async (_, { fails, lacks, ...mistake }) => {
+      const report = await tryOut(partnerWith(mistake));
       expect(failedIn(report)).toEqual([...fails].sort());
       expect(report).toMatchObject({ outcome: 'conforms', counts: { errors: 0 } });
       const missing = Object.entries(report.capabilities).filter(([, has]) => has !== true);
@@ -83,19 +83,9 @@ function expectNoSecret(report: Report): void {
 }
 
 describe('the capability signs-all-responses', () => {
-  it.each(SIGNATURE_FAULTS.map((fault) => [fault.name, fault] as const))(
-    'has no partner that %s',
-    async (name, { Partner }) => {
-      const { capabilities } = reports.get(name) ?? (await tryOut(new Partner()));
-      expect(capabilities['signs-all-responses']).toBe(false);
-    },
-  );
-
-  it.each(SIGNED_FOR_US.map((fault) => [fault.name, fault] as const))(
-    'has a partner that %s',
-    async (name, { Partner }) => {
-      const { capabilities } = reports.get(name) ?? (await tryOut(new Partner()));
-      expect(capabilities['signs-all-responses']).toBe(true);
-    },
-  );
+  const rows = [...SIGNATURE_FAULTS, ...SIGNED_FOR_US].map((fault) => [fault.name, fault] as const);
+  it.each(rows)('of a partner that %s', async (name, fault) => {
+    const { capabilities } = reports.get(name) ?? (await tryOut(partnerWith(fault)));
+    expect(capabilities['signs-all-responses']).toBe(SIGNED_FOR_US.includes(fault));
+  });
 });

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newRequestId } from '../request-id.js';
+import { partnerWith } from './fixtures/fault.support.js';
 import { isSuccess } from './fixtures/form.support.js';
 import { Refused } from './fixtures/honest-ledger.support.js';
 import {
@@ -33,17 +34,14 @@ const INVENTED: Readonly<Record<string, Invent>> = {
     partner.refusal(call, new Refused('ERR-TRANSACTION-NOT-FOUND')),
 };
 
-class Intercepted extends HonestPartner {
-  constructor(private readonly invent: Invent) {
-    super();
-  }
-  override answer(call: Call): Promise<Reply> {
-    return isRevert(call) ? Promise.resolve(this.invent(this, call)) : super.answer(call);
-  }
-  override sign(call: Call, reply: Reply): string | undefined {
-    return isRevert(call) ? undefined : super.sign(call, reply);
-  }
-}
+const intercepted = (invent: Invent): HonestPartner =>
+  partnerWith({
+    partner: (honest) => ({
+      answer: (call) =>
+        isRevert(call) ? Promise.resolve(invent(honest, call)) : honest.answer(call),
+      sign: (call, reply) => (isRevert(call) ? undefined : honest.sign(call, reply)),
+    }),
+  });
 
 const isRevert = ({ endpoint }: Call): boolean => endpoint === 'revert-deduct-points';
 
@@ -78,17 +76,17 @@ async function backFrom(
 
 describe.each(Object.entries(INVENTED))('%s that nobody signed', (name, invent) => {
   it('settles nothing of an earlier run', async () => {
-    expect(await backFrom(new Intercepted(invent))).toMatchObject([
+    expect(await backFrom(intercepted(invent))).toMatchObject([
       { state: 'uncertain', why: 'The answer that would settle it is not signed.' },
     ]);
     if (name === 'ERR-TRANSACTION-NOT-FOUND') return;
-    const known = await backFrom(new Intercepted(invent), { transactionId: 'ptx_1' });
+    const known = await backFrom(intercepted(invent), { transactionId: 'ptx_1' });
     expect(known).toMatchObject([{ state: 'uncertain' }]);
   });
 
   it('leaves the deductions of a run in the journal', async () => {
     const journal = new Journal();
-    const partner = new Intercepted(invent);
+    const partner = intercepted(invent);
     const report = await tryOut(partner, { journal, mayClaim: false });
     expect(report).toMatchObject({ outcome: 'violates' });
     const standing = [...partner.ledger.deductions.keys()];
@@ -106,15 +104,13 @@ describe('the journal', () => {
 
   it('is empty where unsigned refusals are true, as the signed balance shows', async () => {
     const journal = new Journal();
-    class Half extends HonestPartner {
-      override refusal(call: Call, refused: Refused): Reply {
-        return { ...super.refusal(call, refused), status: 400 };
-      }
-      override sign(call: Call, reply: Reply): string | undefined {
-        return isSuccess(reply) ? super.sign(call, reply) : undefined;
-      }
-    }
-    const report = await tryOut(new Half(), { journal });
+    const half = partnerWith({
+      partner: (honest) => ({
+        refusal: (call, refused) => ({ ...honest.refusal(call, refused), status: 400 }),
+        sign: (call, reply) => (isSuccess(reply) ? honest.sign(call, reply) : undefined),
+      }),
+    });
+    const report = await tryOut(half, { journal });
     expect(report).toMatchObject({ outcome: 'conforms', counts: { warnings: 1 } });
     expect([...journal.open]).toEqual([]);
   });

@@ -49,21 +49,6 @@ describe('the reference partner', () => {
     expect(canonicalJson(report)).not.toContain(SECRET);
   });
 
-  it('is left as it was without the claim', async () => {
-    const address = await aPlayer(partner, 5);
-    const report = await runConformance({
-      baseUrl: `http://127.0.0.1:${partner.port}/game/v1/`,
-      apiKey: API_KEY,
-      sharedSecret: SECRET,
-      address,
-      mayClaim: false,
-      clock: partner.clock,
-    });
-    expect(report).toMatchObject({ outcome: 'conforms', left: { before: 5, after: 5 } });
-    const statement = { text: 'SELECT points FROM game.player WHERE wallet = $1' };
-    expect(await partner.database.query(statement, [address])).toEqual([{ points: '5' }]);
-  });
-
   it('signs every answer, also to calls that are forged, malformed or to no endpoint', async () => {
     const wallet = await aPlayer(partner, 5);
     const place = { prefix: '/game/v1', wallet, nowMs: partner.clock.nowMs() };

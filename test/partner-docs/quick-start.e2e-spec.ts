@@ -1,24 +1,9 @@
 /**
- * Follows the quick start: runs the code of the page on the published form of the SDK, against the real API and the
- * real partner client.
+ * Follows the quick start: runs the code of the page on the published form of the SDK, against the real API, the
+ * conformance tester and the operator's commands.
  */
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type Address,
-  mintUuidV7,
-  parseAddress,
-  PARTNER_CAPABILITIES,
-  type PartnerId,
-  type UuidV7,
-} from '#libs/domain';
-import {
-  type AnswerResult,
-  type PartnerCall,
-  PartnerClient,
-  PartnerEndpoint,
-} from '#libs/partner-client';
-import { systemClock } from '#libs/platform';
+import { type Address, parseAddress, PARTNER_CAPABILITIES } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
 import {
   addPartner,
@@ -89,119 +74,9 @@ describe('reading a snapshot', () => {
 });
 
 describe('the four callbacks', () => {
-  const client = new PartnerClient({ clock: systemClock, policy: { allowPrivate: true } });
-  let endpoint: PartnerEndpoint;
   let url: string;
   beforeAll(async () => {
     url = `http://127.0.0.1:${await game.serve('partner.ts', { ...CALLBACK, WALLET })}/game`;
-    endpoint = new PartnerEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000001' as PartnerId,
-      baseUrl: url,
-      apiKey: CALLBACK.CALLBACK_KEY,
-      sharedSecret: CALLBACK.CALLBACK_SECRET,
-    });
-  });
-
-  const redemptionId = (): UuidV7 => mintUuidV7(Date.now(), randomBytes(10));
-
-  /** Calls the partner's endpoint. @returns the body of the answer, whose signature must verify */
-  async function say(call: PartnerCall, to = endpoint): Promise<Record<string, unknown>> {
-    const result = await client.call(to, call);
-    expect(result).toMatchObject({ kind: 'answer', status: 200, verdict: 'verified' });
-    return (result as AnswerResult).reply.json?.value as Record<string, unknown>;
-  }
-  const refused = (errorCode: string): object => ({ success: false, errorCode });
-  const points = async (): Promise<unknown> =>
-    (await say({ step: 'balance', address: WALLET }))['points'];
-
-  it('read points', async () => {
-    expect(await say({ step: 'balance', address: WALLET })).toEqual({
-      success: true,
-      partnerUserId: 'player-1',
-      address: WALLET,
-      points: 50_000,
-      chain: 'ethereum',
-    });
-    const nobody = await say({ step: 'balance', address: NOBODY });
-    expect(nobody).toMatchObject(refused('ERR-USER-NOT-FOUND'));
-  });
-
-  it('take points once, give them back once, and name the deduction meanwhile', async () => {
-    const before = Number(await points());
-    const body = { address: WALLET, deductPoints: 1500, svcRedemptionId: redemptionId() };
-    const deducted = await say({ step: 'deduct', body });
-    const partnerTransactionId = String(deducted['partnerTransactionId']);
-    expect(deducted).toEqual({ success: true, partnerTransactionId });
-    expect(await say({ step: 'deduct', body })).toMatchObject({
-      ...refused('ERR-DUPLICATE-REQUEST'),
-      partnerTransactionId,
-    });
-    expect(await points()).toBe(before - 1500);
-
-    const revert = { ...body, revertReason: 'User cancelled' };
-    const wrong = { ...revert, deductPoints: 1 };
-    expect(await say({ step: 'revert', body: wrong })).toMatchObject(refused('ERR-INVALID-AMOUNT'));
-    const mixed = { ...revert, partnerTransactionId: 'of-another' };
-    const notFound = refused('ERR-TRANSACTION-NOT-FOUND');
-    expect(await say({ step: 'revert', body: mixed })).toMatchObject(notFound);
-    expect(await say({ step: 'revert', body: revert })).toEqual({
-      success: true,
-      partnerTransactionId,
-      partnerRevertId: expect.stringMatching(/^prv_/),
-    });
-    const again = await say({ step: 'revert', body: { ...revert, partnerTransactionId } });
-    expect(again).toMatchObject(refused('ERR-ALREADY-REVERTED'));
-    expect(await points()).toBe(before);
-    const late = await say({ step: 'deduct', body });
-    expect(late).toMatchObject(refused('ERR-DUPLICATE-REQUEST'));
-    expect(late).not.toHaveProperty('partnerTransactionId');
-  });
-
-  it('refuse what is too much, and a deduction that comes after its revert', async () => {
-    const body = { address: WALLET, deductPoints: 50_001, svcRedemptionId: redemptionId() };
-    expect(await say({ step: 'deduct', body })).toMatchObject(refused('ERR-INSUFFICIENT-POINTS'));
-    const late = { address: WALLET, deductPoints: 1, svcRedemptionId: redemptionId() };
-    const reverted = await say({ step: 'revert', body: { ...late, revertReason: 'first' } });
-    expect(reverted).toMatchObject(refused('ERR-TRANSACTION-NOT-FOUND'));
-    const deducted = await say({ step: 'deduct', body: late });
-    expect(deducted).toMatchObject(refused('ERR-DUPLICATE-REQUEST'));
-    expect(deducted).not.toHaveProperty('partnerTransactionId');
-  });
-
-  it('take a confirmation as often as it comes, of a deduction that they know', async () => {
-    const known = { address: WALLET, deductPoints: 1, svcRedemptionId: redemptionId() };
-    await say({ step: 'deduct', body: known });
-    const body = {
-      ...known,
-      usdAmount: 0.01,
-      svcAmount: 0.1,
-      priceSvcUsd: 0.1,
-      status: 'claimed' as const,
-      txnConfirmed: true,
-      txnHash: `0x${'ab'.repeat(32)}`,
-      initialAt: '2026-11-20T06:50:32.426Z',
-      pendingAt: '2026-11-20T06:50:33.001Z',
-      claimedAt: '2026-11-20T06:58:11.000Z',
-      revertedAt: null,
-    };
-    for (let time = 0; time < 2; time++) {
-      expect(await say({ step: 'confirm', body })).toEqual({ success: true });
-    }
-    const unknown = { ...body, svcRedemptionId: redemptionId() };
-    expect(await say({ step: 'confirm', body: unknown })).toMatchObject(
-      refused('ERR-REDEMPTION-NOT-FOUND'),
-    );
-  });
-
-  it('let nobody in without the key', async () => {
-    const stranger = new PartnerEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000002' as PartnerId,
-      baseUrl: url,
-      apiKey: 'another-key-than-that',
-      sharedSecret: CALLBACK.CALLBACK_SECRET,
-    });
-    const answer = await say({ step: 'balance', address: WALLET }, stranger);
-    expect(answer).toMatchObject(refused('ERR-AUTH-FAILED'));
   });
 
   it('pass the conformance tester, with every capability', async () => {

@@ -21,5 +21,5 @@ export const WALKED_BLOCKS: readonly ShellBlock[] = [
  */
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = QUICK_START.filter(isOfLanguage);
 
-/** Run by test/verify/verify-api.e2e-spec.ts. */
+/** Run by test/verify/verify.e2e-spec.ts. */
 export const VERIFY_BLOCKS: readonly ShellBlock[] = shellBlocks('docs/partners/verify.md');

@@ -5,32 +5,26 @@
 export interface FakeWalletOptions {
   /** Chain id of the wallet's network. Default: the local chain. */
   readonly chainId?: number;
-  /** Methods of calls that the wallet's owner declines. */
-  readonly rejects?: readonly string[];
-  /** Name of a function of the page that signs a text in hex. Default: the chain's account signs. */
-  readonly signer?: string;
 }
 
 export const FAKE_WALLET = 'Fake wallet <b>';
+export const FAKE_WALLET_ID = 'test.fake';
 
 /** The script for `addInitScript`. A test reaches the wallet as `fakeWallet` of the page. */
-export function fakeWalletScript(
-  account: string,
-  { chainId, rejects = [], signer }: FakeWalletOptions = {},
-): string {
-  return `(${install.toString()})(${JSON.stringify({ account, chainId: chainId ?? null, rejects, signer: signer ?? null, name: FAKE_WALLET })})`;
+export function fakeWalletScript(account: string, { chainId }: FakeWalletOptions = {}): string {
+  const installed = { account, chainId: chainId ?? null, name: FAKE_WALLET, rdns: FAKE_WALLET_ID };
+  return `(${install.toString()})(${JSON.stringify(installed)})`;
 }
 
 interface Installed {
   readonly account: string;
   readonly chainId: number | null;
-  readonly rejects: readonly string[];
-  readonly signer: string | null;
   readonly name: string;
+  readonly rdns: string;
 }
 
 /** Runs in the page, so it can use nothing else of this file. */
-function install({ account, chainId, rejects, signer, name }: Installed): void {
+function install({ account, chainId, name, rdns }: Installed): void {
   type Call = { method: string; params?: unknown[] };
   const page = globalThis as unknown as Record<string, unknown> & {
     dispatchEvent(event: unknown): void;
@@ -44,7 +38,7 @@ function install({ account, chainId, rejects, signer, name }: Installed): void {
   };
   const listeners: Record<string, ((value: unknown) => void)[]> = {};
   const state = {
-    rejects: [...rejects],
+    /** The errors with which the wallet answers calls of a method. */
     fails: {} as Record<string, { code: number; message: string }>,
     chainId: chainId === null ? null : '0x' + chainId.toString(16),
     account,
@@ -70,9 +64,6 @@ function install({ account, chainId, rejects, signer, name }: Installed): void {
   const request = async (call: Call): Promise<unknown> => {
     const { method, params } = call;
     state.asked.push(method);
-    if (state.rejects.includes(method)) {
-      throw Object.assign(new Error('User rejected the request.'), { code: 4001 });
-    }
     const failure = state.fails[method];
     if (failure !== undefined) throw Object.assign(new Error(failure.message), failure);
     if (method === 'eth_requestAccounts') page.localStorage.setItem('fake-connected', 'yes');
@@ -90,9 +81,6 @@ function install({ account, chainId, rejects, signer, name }: Installed): void {
       state.emit('chainChanged', state.chainId);
       return null;
     }
-    if (method === 'personal_sign' && signer !== null) {
-      return (page[signer] as (hex: unknown) => Promise<unknown>)((params as unknown[])[0]);
-    }
     return ask(call);
   };
   const provider = {
@@ -106,7 +94,7 @@ function install({ account, chainId, rejects, signer, name }: Installed): void {
   };
   const icon = 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg"/%3E';
   const detail = Object.freeze({
-    info: { uuid: '3f0b6f9e-0000-4000-8000-000000000001', name, icon, rdns: 'test.fake' },
+    info: { uuid: '3f0b6f9e-0000-4000-8000-000000000001', name, icon, rdns },
     provider,
   });
   const announce = (): void => {

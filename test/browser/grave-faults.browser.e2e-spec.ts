@@ -18,11 +18,11 @@ it(
   async () => {
     const page = await browser.newPage();
     await page.setContent(PAGE);
-    const names = async (only?: 'colours') =>
+    const names = async (only?: 'look') =>
       (await graveFaults(page, only)).map((fault) => fault.split(':')[0]).sort();
     expect(await names()).toEqual(['button-name', 'color-contrast', 'image-alt']);
     expect(await names()).toEqual(['button-name', 'color-contrast', 'image-alt']);
-    expect(await names('colours')).toEqual(['color-contrast']);
+    expect(await names('look')).toEqual(['color-contrast']);
     await page.evaluate(`document.querySelector('p').style.color = '#000'`);
     expect(await names()).toEqual(['button-name', 'image-alt']);
     await page.setContent(PAGE);

@@ -33,12 +33,6 @@ export class PlayerPage {
     await this.button('Sign in with your wallet').waitFor();
   }
 
-  async signIn(wallet = 'Test wallet'): Promise<void> {
-    await this.connect(wallet);
-    await this.button('Sign in with your wallet').click();
-    await this.button('Sign out').waitFor();
-  }
-
   /**
    * Reloads the page once the service lists the partners. The service caches its list for a moment, and the page asks
    * for it only once a minute.
@@ -86,7 +80,26 @@ export class PlayerPage {
       .waitFor(patience);
   }
 
+  /** Sets the error with which the fake wallet answers these methods from now on; undefined: it answers all of them. */
+  async walletFails(
+    error: { readonly code: number; readonly message: string } | undefined,
+    ...methods: readonly string[]
+  ): Promise<void> {
+    const fails = Object.fromEntries(methods.map((method) => [method, error]));
+    await this.page.evaluate(`fakeWallet.fails = ${JSON.stringify(fails)}`);
+  }
+
   async sees(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor();
+  }
+
+  /** Waits until the element with this name has the focus. */
+  async hasFocus(name: string): Promise<void> {
+    const named =
+      'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent';
+    await eventually(
+      async () => (await this.page.evaluate<string>(named)) === name,
+      PAGE_PATIENCE_MS,
+    );
   }
 }

@@ -14,12 +14,29 @@ import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/da
 import { FakePartner, registerPartner } from '#libs/testing/partner';
 import { VaultBench } from '#libs/testing/vault';
 import { RedemptionProgram } from '../restarts/redemption-program.js';
-import { ConsoleProgram } from './console-program.js';
+import { ServiceProgram } from '../restarts/service-program.js';
 import { Replicas } from './replicas.js';
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY).address;
 export const PARTNER = 'Arena';
+
+class ConsoleProgram extends ServiceProgram {
+  /** Resolves when the console is ready to serve. */
+  static start(
+    host: string,
+    port: number,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<ConsoleProgram> {
+    const program = new ConsoleProgram(
+      'console',
+      port,
+      { ...settings, LISTEN_HOST: host },
+      { host },
+    );
+    return program.untilReady();
+  }
+}
 
 export class PlayerStage {
   readonly database: TestDatabase;
@@ -63,19 +80,7 @@ export class PlayerStage {
     await stage.finalise();
     await stage.addPartner(PARTNER);
     await stage.setPrice('0.15');
-    await stage.startRedemption();
-    const { hosts, port, origin } = replicas.console;
-    stage.programs.console = await Promise.all(
-      hosts.map((host) =>
-        ConsoleProgram.start({
-          ...{ host, port, origin },
-          databaseUrl: database.url,
-          redemptionUrl: replicas.redemption.origin,
-          testWalletRpcUrl: bench.chain.url,
-        }),
-      ),
-    );
-    await replicas.serve('console');
+    await Promise.all([stage.startRedemption(), stage.startConsole()]);
     return stage;
   }
 
@@ -98,6 +103,24 @@ export class PlayerStage {
   async setPrice(usd: string): Promise<void> {
     const prices = new PriceStore(await this.database.open());
     await prices.add({ usd, observedAt: new Date(), source: 'fixed' });
+  }
+
+  private async startConsole(): Promise<void> {
+    const { hosts, port, origin } = this.replicas.console;
+    const settings = {
+      DATABASE_URL: this.database.url,
+      CONSOLE_PORT: String(port),
+      CONSOLE_ORIGIN: origin,
+      REDEMPTION_URL: this.replicas.redemption.origin,
+      CONSOLE_TEST_WALLET_RPC_URL: this.bench.chain.url,
+      CONSOLE_NETWORK: 'Local chain, ETH',
+      TRUSTED_PROXIES: 'loopback',
+      LOG_LEVEL: 'error',
+    };
+    this.programs.console = await Promise.all(
+      hosts.map((host) => ConsoleProgram.start(host, port, settings)),
+    );
+    await this.replicas.serve('console');
   }
 
   /** @param voucherTtlSeconds lifetime of a voucher */

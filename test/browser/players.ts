@@ -1,13 +1,13 @@
 /** Players on the stage of a test file. Their browser contexts are closed after each test. */
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { type BrowserContext, type BrowserContextOptions } from 'playwright-core';
-import { FAKE_WALLET, type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
+import { type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
+import { PlayerSession } from './player-session.js';
 import { PlayerStage } from './player-stage.js';
 
 interface PlayerVisit {
   readonly points?: number;
-  /** Options of a fake wallet; by default the console's test wallet is used. */
   readonly fake?: FakeWalletOptions | undefined;
   readonly browser?: BrowserContextOptions;
 }
@@ -32,30 +32,39 @@ class Players {
   }
 
   /** A player with points and a wallet who has just opened the page. */
-  async visitor({ points, fake, browser }: PlayerVisit = {}): Promise<PlayerPage> {
-    const account = this.account(points);
-    const context = await this.context(browser);
-    if (fake !== undefined) await context.addInitScript(fakeWalletScript(account, fake));
-    return PlayerPage.open(this.stage, context, account);
+  visitor(visit: PlayerVisit = {}): Promise<PlayerPage> {
+    return this.#open(this.account(visit.points), visit);
   }
 
-  /** A signed-in player. */
+  /** A player who is signed in and connected. The page opens with a session that was started without it. */
   async player(visit: PlayerVisit = {}): Promise<PlayerPage> {
-    const player = await this.visitor(visit);
-    await player.signIn(visit.fake === undefined ? undefined : FAKE_WALLET);
-    return player;
+    const account = this.account(visit.points);
+    return this.#open(account, visit, await PlayerSession.start(this.stage, account));
   }
 
   /** A signed-in player with a voucher for 100 tokens. */
   async voucher(visit: PlayerVisit = {}): Promise<PlayerPage> {
-    const player = await this.player(visit);
-    await player.redeem(1500);
+    const account = this.account(visit.points);
+    const session = await PlayerSession.start(this.stage, account);
+    await session.redeem(1500);
+    const player = await this.#open(account, visit, session);
     await player.isAt('claimable');
     return player;
   }
 
   async close(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();
+  }
+
+  async #open(
+    account: string,
+    { fake, browser }: PlayerVisit,
+    session?: PlayerSession,
+  ): Promise<PlayerPage> {
+    const context = await this.context(browser);
+    if (fake !== undefined) await context.addInitScript(fakeWalletScript(account, fake));
+    await session?.enter(context, fake === undefined ? 'test' : 'fake');
+    return PlayerPage.open(this.stage, context, account);
   }
 }
 
@@ -64,7 +73,7 @@ export function usePlayers(): Players {
   const players = new Players();
   beforeAll(async () => {
     players.stage = await PlayerStage.start();
-  }, 120_000);
+  }, 300_000);
   afterEach(() => players.close());
   afterAll(() => players.stage.stop());
   return players;

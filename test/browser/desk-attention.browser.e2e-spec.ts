@@ -40,21 +40,6 @@ async function startBench(place: Place): Promise<DeskBench> {
 describe('an action that needs a second operator', () => {
   const REASON = '<b>Their mail of Monday</b> says so.';
 
-  /** Requests in one browser an action on a redemption of 5,000 USD; the action waits for a second operator. */
-  async function asked(name: string): Promise<{ readonly id: string; readonly first: DeskVisit }> {
-    const partner = await desk.bench.game(name);
-    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
-      usdAmount: USD,
-    });
-    const first = await desk.operator(OPERATOR);
-    await first.goto(`/operate/redemptions/${id}`);
-    await first.press(ACTION);
-    await first.dialog(`${ACTION}?`).getByLabel('Reason').fill(REASON);
-    await first.press(ACTION, first.dialog(`${ACTION}?`));
-    await first.page.getByText('It waits for a second operator').waitFor();
-    return { id, first };
-  }
-
   const request = ({ page }: DeskVisit, id: string) =>
     page.getByRole('region', { name: 'redemption resolve' }).filter({ hasText: id });
   const actionsOn = async (id: string) => {
@@ -69,22 +54,40 @@ describe('an action that needs a second operator', () => {
   };
 
   // Comes first: it expects that no other action waits.
-  it('a second operator sees the worth, the partner and the redemption, and is asked once more', async () => {
+  it('a redemption above the set value is resolved once, by another operator who sees its worth and is asked again', async () => {
     const partner = await desk.bench.game('Worth');
     const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
       usdAmount: USD,
     });
     const first = await desk.operator(OPERATOR);
-    await first.goto(`/operate/redemptions/${id}`);
-    await first.press(ACTION);
-    const asking = first.dialog(`${ACTION}?`);
-    await asking.getByText('This is final: nothing takes it back.').waitFor();
-    await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
-    await asking.getByLabel('Reason').fill('Their mail says so.');
-    await first.press(ACTION, asking);
-    await first.page.getByText('It waits for a second operator').waitFor();
+    const ask = async (): Promise<void> => {
+      await first.goto(`/operate/redemptions/${id}`);
+      await first.press(ACTION);
+      const asking = first.dialog(`${ACTION}?`);
+      await asking.getByText('This is final: nothing takes it back.').waitFor();
+      await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
+      await asking.getByLabel('Reason').fill(REASON);
+      await first.press(ACTION, asking);
+      await first.page.getByText('It waits for a second operator').waitFor();
+      await first.page.getByRole('link', { name: 'To the approvals' }).click();
+    };
+    const approve = { name: 'Approve and do it' };
+    await ask();
+    await first.press('Take it back', request(first, id));
+    await request(first, id).waitFor({ state: 'detached' });
+    await first.page.getByText('All', { exact: true }).click();
+    await request(first, id).getByText('withdrawn', { exact: true }).waitFor();
+    await ask();
+    await request(first, id).getByText('You asked for it: another operator decides.').waitFor();
+    expect(await request(first, id).getByRole('button', approve).count()).toBe(0);
+    expect(await actionsOn(id)).toEqual([]);
 
+    // The second operator has the same request in two windows; the later approval is too late.
     const second = await desk.operator();
+    const late = await desk.operator();
+    await late.goto('/operate/approvals');
+    await request(late, id).getByRole('button', approve).waitFor();
+    await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
     await second.goto('/operate');
     const figures = second.page.getByRole('region', { name: 'Redemptions' });
     await figures.getByText('1 waits for a second operator').waitFor();
@@ -92,49 +95,28 @@ describe('an action that needs a second operator', () => {
     await menu.getByRole('img', { name: '1 waits for a second operator' }).waitFor();
     await menu.getByRole('link', { name: 'Approvals' }).click();
     await second.page.getByText('Actions on redemptions of 1000 USD or more wait here').waitFor();
-    const card = second.page.getByRole('region', { name: 'redemption resolve' });
+    const card = request(second, id);
     await card.getByTitle('5000.00', { exact: true }).waitFor();
     await card.getByText('Worth', { exact: true }).waitFor();
+    await card.getByText(REASON).waitFor();
+    expect(await card.locator('b').filter({ hasText: 'Monday' }).count()).toBe(0);
     const link = card.getByRole('link', { name: id });
     expect(await link.getAttribute('href')).toBe(`/operate/redemptions/${id}`);
 
-    await second.press('Approve and do it', card);
-    const dialog = second.dialog('Approve and do it?');
+    await second.press(approve.name, card);
+    const dialog = second.dialog(`${approve.name}?`);
     await dialog.getByText('cannot be taken back').waitFor();
     await second.press('Cancel', dialog);
     await dialog.waitFor({ state: 'detached' });
-    await second.press('Approve and do it', card);
-    await second.press('Approve and do it', dialog);
+    await second.press(approve.name, card);
+    await second.press(approve.name, dialog);
     await second.page.getByRole('status').getByText('attention -> failed').waitFor();
     await card.waitFor({ state: 'detached' });
     await menu.getByRole('img').waitFor({ state: 'detached' });
-  });
-
-  it('the own request cannot be approved; another operator’s approval does it, once', async () => {
-    const { id, first } = await asked('Approved');
-    await first.page.getByRole('link', { name: 'To the approvals' }).click();
-    await request(first, id).getByText('You asked for it: another operator decides.').waitFor();
-    const approve = { name: 'Approve and do it' };
-    expect(await request(first, id).getByRole('button', approve).count()).toBe(0);
-    expect(await actionsOn(id)).toEqual([]);
-
-    // The second operator has the same request in two windows; the later approval is too late.
-    const second = await desk.operator(ADMIN);
-    const late = await desk.operator(ADMIN);
-    for (const visit of [second, late]) await visit.goto('/operate/approvals');
-    await request(late, id).getByRole('button', approve).waitFor();
-    await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
-    const approved = async (visit: DeskVisit) => {
-      await request(visit, id).getByRole('button', approve).click();
-      await visit.press(approve.name, visit.dialog(`${approve.name}?`));
-    };
-    await approved(second);
-    await request(second, id).waitFor({ state: 'detached' });
-    await approved(late);
+    await late.press(approve.name, request(late, id));
+    await late.press(approve.name, late.dialog(`${approve.name}?`));
     await request(late, id).getByRole('alert').waitFor();
 
-    await second.page.getByText('All', { exact: true }).click();
-    await request(second, id).getByText('attention -> failed').waitFor();
     const [row, ...more] = await actionsOn(id);
     expect(more).toEqual([]);
     expect(row?.actor).toBe(`operator:${OPERATOR.address.toLowerCase()}`);
@@ -143,32 +125,36 @@ describe('an action that needs a second operator', () => {
     await first.page.getByText('Nothing can be done with it in this state.').waitFor();
   });
 
-  it('who asked can take it back, and then nothing is done', async () => {
-    const { id, first } = await asked('Taken back');
-    await first.goto('/operate/approvals');
-    await first.press('Take it back', request(first, id));
-    await request(first, id).waitFor({ state: 'detached' });
-    const second = await desk.operator(ADMIN);
-    await second.goto('/operate/approvals');
-    await second.page.getByText('All', { exact: true }).click();
-    await request(second, id).getByText('withdrawn', { exact: true }).waitFor();
-    expect(await actionsOn(id)).toEqual([]);
-  });
-
-  it('a higher budget of a partner waits too, with its reason', async () => {
+  it('a lower budget of a partner is set at once, a higher one waits with its reason', async () => {
     const partner = await desk.bench.game('Budgeted');
     const first = await desk.operator(ADMIN);
     await first.goto(`/operate/partners/${partner}`);
     await first.press('Change');
     const form = first.page.getByRole('dialog');
-    expect(await form.getByLabel('Reason').count()).toBe(0);
-    await form.getByLabel('Tokens in a UTC day').fill('7000000');
+    const budget = form.getByLabel('Tokens in a UTC day');
+    const reason = form.getByRole('textbox', { name: 'Reason' });
+    expect(await reason.count()).toBe(0);
+    await budget.fill('1000000.1');
+    await reason.waitFor();
+    await budget.fill('77.5');
+    await form.getByText('A lower budget is set at once').waitFor();
+    expect(await reason.count()).toBe(0);
+    await first.press('Set', form);
+    const said = first.page.getByRole('status');
+    await said.getByText(/^Budgeted, [0-9a-f-]{36}, is set\.$/).waitFor();
+    await first.page
+      .getByTitle(/^77\.5/)
+      .first()
+      .waitFor();
+
+    await first.press('Change');
+    await budget.fill('7000000');
     await first.press('Set', form);
     await form
       .getByText(/“Reason” must be given/)
       .first()
       .waitFor();
-    await form.getByRole('textbox', { name: 'Reason' }).fill(REASON);
+    await reason.fill(REASON);
     await first.press('Set', form);
     await first.page.getByText('It waits for a second operator').waitFor();
     await first.goto('/operate/approvals');
@@ -176,29 +162,6 @@ describe('an action that needs a second operator', () => {
     await waiting.getByText(REASON).waitFor();
     await waiting.getByRole('link', { name: `Budgeted, ${partner}` }).click();
     await first.page.getByRole('heading', { name: 'Budgeted' }).waitFor();
-  });
-
-  it('a lower one is set at once, without a reason', async () => {
-    const partner = await desk.bench.game('Cut');
-    const first = await desk.operator(ADMIN);
-    await first.goto(`/operate/partners/${partner}`);
-    await first.press('Change');
-    const form = first.page.getByRole('dialog');
-    const budget = form.getByLabel('Tokens in a UTC day');
-    await budget.fill('1000000.1');
-    await form.getByLabel('Reason').waitFor();
-    await budget.fill('77.5');
-    await form.getByText('A lower budget is set at once').waitFor();
-    expect(await form.getByLabel('Reason').count()).toBe(0);
-    await first.press('Set', form);
-    await first.page
-      .getByRole('status')
-      .getByText(/^Cut, [0-9a-f-]{36}, is set\.$/)
-      .waitFor();
-    await first.page
-      .getByTitle(/^77\.5/)
-      .first()
-      .waitFor();
   });
 
   it('the end of a pause asks for a reason, and waits with it', async () => {
@@ -218,29 +181,22 @@ describe('an action that needs a second operator', () => {
     await resume.click();
     await first.page.getByText('It waits for a second operator').waitFor();
     await first.page.getByText('paused', { exact: true }).waitFor();
-
-    const second = await desk.operator(ADMIN);
-    await second.goto('/operate/approvals');
-    const card = second.page.getByRole('region', { name: 'partner resume' });
-    await card.getByText(REASON).waitFor();
-    expect(await card.locator('b').filter({ hasText: 'Monday' }).count()).toBe(0);
-    await second.press('Approve and do it', card);
-    await second.press('Approve and do it', second.dialog('Approve and do it?'));
-    await card.waitFor({ state: 'detached' });
-    await first.page.reload();
-    await first.page.getByText('open', { exact: true }).waitFor();
   });
 });
 
 describe('redemptions', () => {
-  it('have their amounts on a screen of 1280 px', async () => {
-    const partner = await desk.bench.game('A partner with a name of some length');
-    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+  it('have their amounts on a screen of 1280 px, with cents, and are trouble of their partner', async () => {
+    const name = 'A partner with a name of some length';
+    const partner = await desk.bench.game(name);
+    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+      usdAmount: { digits: 228n, scale: 1 },
+    });
     const visit = await desk.operator(OPERATOR);
     await visit.page.setViewportSize({ width: 1280, height: 900 });
     await visit.goto('/operate/redemptions');
     const table = visit.page.getByRole('region', { name: 'To do' });
-    await table.getByRole('row').filter({ hasText: id }).waitFor();
+    const row = table.getByRole('row').filter({ hasText: id });
+    await row.getByText('22.80', { exact: true }).waitFor();
     const region = await table.boundingBox();
     const rightOf = ({ x, width }: { x: number; width: number }) => x + width;
     for (const name of ['Points', 'Tokens', 'USD']) {
@@ -251,6 +207,9 @@ describe('redemptions', () => {
     const scrolled = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(
       document.querySelector('[role=region][aria-label="To do"]'))`;
     expect(await visit.page.evaluate<number>(scrolled)).toBeLessThanOrEqual(0);
+    await visit.goto('/operate/partners');
+    const troubled = visit.page.getByRole('row').filter({ hasText: name });
+    await troubled.getByText('1 redemption needs attention').waitFor();
   });
 
   it('in attention name the buttons, also of what cannot be done yet, and from when', async () => {
@@ -272,19 +231,6 @@ describe('redemptions', () => {
     await actions.getByText(/Possible from .* UTC on\./).waitFor();
     expect(await actions.locator(`time[datetime="${from}"]`).count()).toBe(1);
     expect(await actions.innerText()).not.toContain(from);
-  });
-
-  it('a partner with trouble is not shown as good, and dollars have cents', async () => {
-    const partner = await desk.bench.game('Troubled');
-    await desk.bench.stored(partner, 'attention: deduction-unresolved', {
-      usdAmount: { digits: 228n, scale: 1 },
-    });
-    const visit = await desk.operator();
-    await visit.goto('/operate/partners');
-    const row = visit.page.getByRole('row').filter({ hasText: 'Troubled' });
-    await row.getByText('1 redemption needs attention').waitFor();
-    await visit.goto('/operate/redemptions');
-    await visit.page.getByText('22.80', { exact: true }).first().waitFor();
   });
 });
 
@@ -339,14 +285,5 @@ describe('the overview', () => {
     await dialog.getByLabel('Reason').fill('Two exchanges say so.');
     await accept.click();
     await visit.page.getByText('It waits for a second operator').waitFor();
-    const second = await desk.operator(OPERATOR);
-    await second.goto('/operate/approvals');
-    const card = second.page.getByRole('region', { name: 'price accept' });
-    await second.press('Approve and do it', card);
-    await second.press('Approve and do it', second.dialog('Approve and do it?'));
-    await second.page
-      .getByText(/too far from the one that was named/)
-      .first()
-      .waitFor();
   });
 });

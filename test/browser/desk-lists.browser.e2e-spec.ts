@@ -6,6 +6,7 @@ import { eventually } from '#libs/testing/clock';
 import { aWallet } from '#libs/testing/database';
 import { anAccount, VIEWER } from '../../apps/console/src/testing/console-harness.support.js';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support.js';
+import { Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import { DeskBench } from '../console/desk.support.js';
 import { seedCalls, seedStakes } from './desk-rows.js';
 import { useDesk } from './desk.js';
@@ -45,9 +46,17 @@ describe('searches', () => {
       await all();
     });
 
+    const box = (field: keyof typeof FIELDS) =>
+      visit.page.getByRole('textbox', { name: FIELDS[field], exact: true });
+
     async function find(field: keyof typeof FIELDS, text: string): Promise<void> {
-      await visit.page.getByRole('textbox', { name: FIELDS[field], exact: true }).fill(text);
+      await box(field).fill(text);
       await visit.press('Find');
+    }
+
+    async function clear(): Promise<void> {
+      await visit.press('Clear');
+      await all();
     }
 
     const link = ({ id }: Redemption): Locator => visit.page.getByRole('link', { name: id });
@@ -62,104 +71,95 @@ describe('searches', () => {
       await link(one).waitFor();
     }
 
-    const found = [
-      ['id', () => gold.id, () => gold],
-      ['id', () => silver.id.toUpperCase(), () => silver],
-      ['wallet', () => silver.wallet, () => silver],
-      ['wallet', () => `  ${gold.wallet} `, () => gold],
-      ['partner', () => 'gOLD', () => gold],
-      ['partner', () => '<img src=x onerror="doc', () => hostile],
-    ] as const;
-
-    it('finds one by its id, its wallet or a part of its partner’s name', async () => {
-      for (const [field, text, one] of found) {
-        await find(field, text());
-        await only(one());
-        await visit.press('Clear');
-        await all();
-      }
-    });
-
-    it.each([
-      ['id', MARKUP, 'Hexadecimal digits and dashes, from the start of the id.'],
-      ['wallet', '0x12', 'An address: 0x and 40 hex digits.'],
-    ] as const)(
-      'says at the field %s what is wrong with %s, and asks nothing',
-      async (field, text, says) => {
+    it('finds one by its id, its wallet or a part of its partner’s name, and says what it does not find', async () => {
+      for (const [field, text, one] of [
+        ['id', silver.id.toUpperCase(), silver],
+        ['wallet', `  ${gold.wallet} `, gold],
+        ['partner', '<img src=x onerror="doc', hostile],
+      ] as const) {
         await find(field, text);
-        await visit.page.getByText(says).waitFor();
-        await all();
-        expect(new URL(visit.page.url()).searchParams.get(field)).toBeNull();
-      },
-    );
-
-    it('says that there is none: of an id, of a wallet, of a partner', async () => {
+        await only(one);
+        await clear();
+      }
       const none = visit.page.getByText('No redemption is like that.');
-      await find('id', 'ffffffff');
-      await none.waitFor();
-      await visit.press('Clear');
-      await all();
-      await find('wallet', aWallet(0xdead));
-      await none.waitFor();
-      await visit.press('Clear');
-      await all();
-      for (const text of ['no such game', '%', '_', `';--`, '🎲'.repeat(50)]) {
+      for (const [field, text] of [
+        ['id', 'ffffffff'],
+        ['wallet', aWallet(0xdead)],
+      ] as const) {
+        await find(field, text);
+        await none.waitFor();
+        await clear();
+      }
+      const alert = visit.page.getByRole('alert');
+      for (const text of ['%', `';--`, '🎲'.repeat(50)]) {
         await find('partner', text);
-        await visit.page.getByRole('alert').getByText('partner').first().waitFor();
+        await alert.getByText('partner').first().waitFor();
         expect(await link(gold).count()).toBe(0);
       }
-    });
-
-    it('names the partners where several fit', async () => {
+      // Several partners fit: they are named.
       await find('partner', 'game');
-      const alert = visit.page.getByRole('alert');
       await alert.getByText('Golden Game').waitFor();
       await alert.getByText('Silver Game').waitFor();
       await find('partner', 'silver g');
       await only(silver);
     });
 
+    it('says at a field what is wrong with it, and asks nothing', async () => {
+      for (const [field, text, says] of [
+        ['id', MARKUP, 'Hexadecimal digits and dashes, from the start of the id.'],
+        ['wallet', '0x12', 'An address: 0x and 40 hex digits.'],
+      ] as const) {
+        await find(field, text);
+        await visit.page.getByText(says).waitFor();
+        await all();
+        expect(new URL(visit.page.url()).searchParams.get(field)).toBeNull();
+      }
+      await visit.goto('/operate/redemptions?id=xyz');
+      await visit.page.getByRole('alert').getByText('hexadecimal digits').waitFor();
+    });
+
     it('is kept in the address while what is to do is looked at', async () => {
-      await find('partner', 'golden');
+      const from = visit.page.getByLabel('From (UTC)');
+      await visit.page.getByLabel('State', { exact: true }).selectOption('claimed');
+      await from.fill('2020-01-02T03:04');
+      await find('partner', 'gOLD');
       await only(gold);
       await visit.page.getByRole('tab', { name: 'To do' }).click();
       await visit.page.getByText('Needs attention first, then oldest.').waitFor();
       await visit.page.getByText('Nothing is open.').waitFor();
-      expect(new URL(visit.page.url()).searchParams.get('partner')).toBe('golden');
+      const asked = new URL(visit.page.url()).searchParams;
+      expect([asked.get('partner'), asked.get('state')]).toEqual(['gOLD', 'claimed']);
       await visit.page.reload();
       await visit.page.getByText('Nothing is open.').waitFor();
       await visit.page.getByRole('tab', { name: 'Search' }).click();
       await only(gold);
-      const field = visit.page.getByRole('textbox', { name: FIELDS.partner });
-      expect(await field.inputValue()).toBe('golden');
-      await visit.press('Clear');
-      await all();
+      expect(await box('partner').inputValue()).toBe('gOLD');
+      expect(await from.inputValue()).toBe('2020-01-02T03:04');
+      await clear();
       await visit.page.getByRole('tab', { name: 'To do' }).click();
       await visit.page.getByText('Nothing is open.').waitFor();
       expect(new URL(visit.page.url()).search).toBe('');
     });
   });
 
-  describe('the search of partners', () => {
-    it('narrows the list by a part of the name, whatever is typed', async () => {
-      await visit.goto('/operate/partners');
-      const field = visit.page.getByLabel('Part of the name');
-      const link = (name: string) => visit.page.getByRole('link', { name, exact: true });
-      await link('Golden Game').waitFor();
-      await field.fill('ERROR="doc');
-      await link('Golden Game').waitFor({ state: 'detached' });
-      await link(MARKUP).waitFor();
-      await field.fill('game');
-      await link('Silver Game').waitFor();
-      await link('Golden Game').waitFor();
-      expect(await link(MARKUP).count()).toBe(0);
-      for (const text of ['%', '_', '\\', '🎲', '<script>']) {
-        await field.fill(text);
-        await visit.page.getByText('No partner has this in its name.').waitFor();
-      }
-      await field.fill('');
-      await link(MARKUP).waitFor();
-    });
+  it('the search of partners narrows the list by a part of the name, whatever is typed', async () => {
+    await visit.goto('/operate/partners');
+    const field = visit.page.getByLabel('Part of the name');
+    const link = (name: string) => visit.page.getByRole('link', { name, exact: true });
+    await link('Golden Game').waitFor();
+    await field.fill('ERROR="doc');
+    await link('Golden Game').waitFor({ state: 'detached' });
+    await link(MARKUP).waitFor();
+    await field.fill('game');
+    await link('Silver Game').waitFor();
+    await link('Golden Game').waitFor();
+    expect(await link(MARKUP).count()).toBe(0);
+    for (const text of ['%', '\\', '🎲']) {
+      await field.fill(text);
+      await visit.page.getByText('No partner has this in its name.').waitFor();
+    }
+    await field.fill('');
+    await link(MARKUP).waitFor();
   });
 });
 
@@ -189,73 +189,41 @@ describe('addresses', () => {
     await visit.heading('Wallets');
   });
 
-  it('a search of redemptions is in the address, which shows the same to another', async () => {
-    const partner = await desk.bench.game('Sent');
-    const { id } = await desk.bench.stored(partner, 'claimed');
-    visit = await desk.operator();
-    await visit.goto('/operate/redemptions');
-    await visit.page.getByRole('tab', { name: 'Search' }).click();
-    await visit.page.getByLabel('Id or its beginning').fill('xyz');
-    await visit.press('Find');
-    await visit.page.getByText('Hexadecimal digits and dashes, from the start').waitFor();
-    await visit.page.getByLabel('Id or its beginning').fill(id.slice(0, 13));
-    await visit.page.getByLabel('State', { exact: true }).selectOption('claimed');
-    await visit.page.getByLabel('From (UTC)').fill('2020-01-02T03:04');
-    await visit.press('Find');
-    await visit.page.waitForURL(/state=claimed/);
-
-    const other = await desk.operator();
-    await other.page.goto(visit.page.url());
-    await other.page.getByRole('link', { name: id }).waitFor();
-    expect(await other.page.getByLabel('Id or its beginning').inputValue()).toBe(id.slice(0, 13));
-    expect(await other.page.getByLabel('From (UTC)').inputValue()).toBe('2020-01-02T03:04');
-    await other.goto('/operate/redemptions?id=xyz');
-    await other.page.getByRole('alert').getByText('hexadecimal digits').waitFor();
-  });
-
-  it('a wallet that is no operator’s is told which account it is, and where operators are listed', async () => {
+  it('the sign-in names the commands for a link, and tells a wallet that is no operator’s which account it is', async () => {
     const stranger = anAccount();
     visit = await desk.open(stranger);
     await visit.goto('/operate/sign-in');
+    const page = visit.page.getByRole('main');
+    await page.getByText('npm run --silent cli -- console link --role admin').waitFor();
+    await page.getByText('./lowmark console link --role admin').waitFor();
+    expect(await page.innerText()).not.toContain('`');
     await visit.press(`Sign in with ${WALLET_NAME}`);
     const alert = visit.page.getByRole('alert');
     await alert.getByText(stranger.address.toLowerCase()).waitFor();
     await alert.getByText('OPERATORS').waitFor();
   });
 
-  describe('a link', () => {
-    it('that is pasted into the tab of a used one signs in', async () => {
-      const [used, fresh] = [await desk.bench.console.link(), await desk.bench.console.link()];
-      const first = await desk.open();
-      await first.goto(`/sign-in/link#${used}`);
-      await first.heading('Overview');
+  it('a link signs in when it is pasted into the tab of a used one; without its token it is not sent', async () => {
+    const [used, fresh] = [await desk.bench.console.link(), await desk.bench.console.link()];
+    await new Visitor(desk.bench.console.origin).post('/api/auth/link', { token: used });
+    const { page, origin } = await desk.open();
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    await page.goto(`${origin}/sign-in/link`);
+    await page.getByText('This address is not the whole link.').waitFor();
+    expect(sent).not.toContain('/api/auth/link');
+    // Like the address bar: a URL that differs only after the # does not reload the page.
+    await page.evaluate(`location.href = '/sign-in/link#${used}'`);
+    await page.getByText('This link was used or has expired. Make a new one.').waitFor();
+    await page.evaluate(`location.href = '/sign-in/link#${fresh}'`);
+    await page.getByRole('heading', { name: 'Overview', exact: true }).first().waitFor();
+    expect(page.url()).not.toContain(fresh);
+  });
 
-      const { page } = await desk.open();
-      await page.goto(`${desk.bench.console.origin}/sign-in/link#${used}`);
-      await page.getByText('This link was used or has expired. Make a new one.').waitFor();
-      // Like the address bar: a URL that differs only after the # does not reload the page.
-      await page.evaluate(`location.href = '/sign-in/link#${fresh}'`);
-      await page.getByRole('heading', { name: 'Overview', exact: true }).first().waitFor();
-      expect(page.url()).not.toContain(fresh);
-    });
-
-    it('without its token is named as such, and not sent', async () => {
-      const { page } = await desk.open();
-      const sent: string[] = [];
-      page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-      await page.goto(`${desk.bench.console.origin}/sign-in/link`);
-      await page.getByText('This address is not the whole link.').waitFor();
-      expect(sent).not.toContain('/api/auth/link');
-    });
-
-    it('is what the sign-in page names the commands for, of a clone and of compose', async () => {
-      visit = await desk.open();
-      await visit.goto('/operate/sign-in');
-      const page = visit.page.getByRole('main');
-      await page.getByText('npm run --silent cli -- console link --role admin').waitFor();
-      await page.getByText('./lowmark console link --role admin').waitFor();
-      expect(await page.innerText()).not.toContain('`');
-    });
+  it('the page of a registry that is not set names the setting', async () => {
+    visit = await desk.operator(VIEWER);
+    await visit.goto('/operate/registry');
+    await visit.page.getByText('REGISTRY_ADDRESS is not set for the console').waitFor();
   });
 });
 
@@ -335,7 +303,7 @@ describe('long lists and charts', () => {
       for (const row of await rowsOf('Log')) expect(row).toContain('partner pause');
     });
 
-    it('redemptions that were searched are paged; back from one of them it is the same page', async () => {
+    it('back from a redemption of the second page it is the second page', async () => {
       await visit.goto('/operate/redemptions');
       await visit.page.getByRole('tab', { name: 'Search' }).click();
       await visit.page.getByLabel('State', { exact: true }).selectOption('reverted');
@@ -344,7 +312,6 @@ describe('long lists and charts', () => {
       await visit.press('Find');
       await found;
       await shown(1);
-      await pageThrough('Search', SIZE + 5);
       await turn('Next', 2);
       const rows = await rowsOf('Search');
       await visit.page.getByRole('region', { name: 'Search' }).getByRole('link').first().click();

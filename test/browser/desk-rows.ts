@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Database, IndexStore } from '#libs/db';
 import { type Address, type BlockDeltas, foldBlocks, mintUuidV7 } from '#libs/domain';
-import { aBlock, anInitialIndex } from '#libs/testing/database';
+import { aBlock, anInitialIndex, aWallet } from '#libs/testing/database';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -86,4 +86,24 @@ export async function seedRequests(
       FROM partners.credential c, generate_series(0, $2::int - 1) AS hour WHERE c.key_prefix = $1`,
     [keyPrefix, hours],
   );
+}
+
+/**
+ * Seeds a deduction of a conformance run, as a console has it that took over from a killed one. It is due far in the
+ * future, so that no console tries it again during a test.
+ */
+export async function seedOpenDeduction(
+  database: Database,
+  partner: string,
+  { transactionId = null, attempts = 3 }: { transactionId?: string | null; attempts?: number } = {},
+): Promise<{ readonly redemptionId: string; readonly dueAt: Date }> {
+  const { rows } = await database.pool.query<{ redemptionId: string; dueAt: Date }>(
+    `INSERT INTO console.conformance_deduction (redemption_id, run_id, partner, address, points, transaction_id, attempts, due_at)
+      VALUES (gen_random_uuid(), gen_random_uuid(), $1, $2, 2.5, $3, $4, now() + interval '1 day')
+      RETURNING redemption_id AS "redemptionId", due_at AS "dueAt"`,
+    [partner, aWallet(0xabcdef), transactionId, attempts],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('it was added');
+  return row;
 }

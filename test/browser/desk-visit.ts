@@ -1,7 +1,7 @@
 /** A separate browser context for one user of the operators' or the partners' pages. */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing/browser';
+import { PAGE_PATIENCE_MS } from '#libs/testing/browser';
 import {
   type Account,
   type ConsoleBench,
@@ -9,22 +9,6 @@ import {
 import { type Visitor } from '../../apps/console/src/testing/visitor.support.js';
 
 export const WALLET_NAME = 'Test <b>wallet</b>';
-
-interface Look {
-  readonly width: 360 | 1440;
-  readonly colorScheme: 'light' | 'dark';
-}
-/** Each width and each colour scheme once: what is wrong depends on one of the two. */
-const LOOKS: readonly Look[] = [
-  { width: 360, colorScheme: 'light' },
-  { width: 1440, colorScheme: 'dark' },
-];
-/** For a page whose frame all others share. */
-export const EVERY_LOOK: readonly Look[] = [
-  ...LOOKS,
-  { width: 360, colorScheme: 'dark' },
-  { width: 1440, colorScheme: 'light' },
-];
 
 export class DeskVisit {
   private constructor(
@@ -79,26 +63,6 @@ export class DeskVisit {
 
   dialog(name: string): Locator {
     return this.page.getByRole('dialog', { name, exact: true });
-  }
-
-  /**
-   * Returns the serious findings of axe on the current page in each look, and whether the page is wider than the
-   * screen.
-   */
-  async findings(looks = LOOKS): Promise<string[]> {
-    const { page } = this;
-    await page.getByRole('heading', { level: 1 }).first().waitFor();
-    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
-    await page.waitForLoadState('networkidle');
-    const found: string[] = [];
-    for (const { width, colorScheme } of looks) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      await this.settled();
-      const faults = await graveFaults(page);
-      found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
-    }
-    return found;
   }
 
   /** Waits until the page has drawn its state and has run the work deferred until then. */

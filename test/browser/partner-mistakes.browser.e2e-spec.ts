@@ -1,15 +1,12 @@
 /**
  * Tests the usual mistakes of a partner's engineer who is new to the pages, and what the pages of partners and operators
- * keep: typed text, secrets that are shown once, and the keyboard focus.
+ * keep: typed text, and the keyboard focus.
  */
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
-import { mintUuidV7 } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
 import { PAGE_PATIENCE_MS } from '#libs/testing/browser';
 import { eventually } from '#libs/testing/clock';
-import { aStored } from '../../apps/cli/src/testing/redemption-rows.support.js';
 import { type Account, anAccount } from '../../apps/console/src/testing/console-harness.support.js';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support.js';
 import { storeWronglySigned } from '../console/partner-calls.support.js';
@@ -31,55 +28,39 @@ const box = (name: string) => visit.page.getByRole('textbox', { name, exact: tru
 const region = (name: string, of: Locator) => of.getByRole('region', { name, exact: true });
 const QUERY_SIGNED = 'The query string is signed; only the path is.';
 
-describe('the signature debugger', () => {
-  const PATH = 'Path as it was sent, with the query if there was one';
+it('the signature debugger asks for the query that was left out, and keeps what was typed over a sign-in', async () => {
+  const path = 'Path as it was sent, with the query if there was one';
   const query = '?walletAddress=0x1&lastDays=7';
   const content = `GET/api/staking/snapshots${query}{"success":true}`;
-  const sign = () => hmacSha256Hex(desk.bench.acme.credential.sharedSecret, content);
+  const signature = hmacSha256Hex(desk.bench.acme.credential.sharedSecret, content);
+  await member();
+  await visit.goto('/partner/signature');
+  expect(await box(path).inputValue()).toBe('');
+  await box(path).fill('/api/staking/snapshots');
+  await box('Body, byte for byte').fill('{"success":true}');
+  await box('Your signature').fill(signature);
+  await visit.press('Explain');
+  await visit.page.getByText('Was there a query behind the path?').waitFor();
+  await box(path).fill(`/api/staking/snapshots${query}`);
+  await visit.press('Explain');
+  await visit.page.getByText(QUERY_SIGNED).waitFor();
+  await visit.page.reload();
+  expect(await box('Your signature').inputValue()).toBe(signature);
 
-  it('asks for the query where it was left out, and names the mistake with it', async () => {
-    await member();
-    await visit.goto('/partner/signature');
-    expect(await box(PATH).inputValue()).toBe('');
-    await box(PATH).fill('/api/staking/snapshots');
-    await box('Body, byte for byte').fill('{"success":true}');
-    await box('Your signature').fill(sign());
-    await visit.press('Explain');
-    await visit.page.getByText('Was there a query behind the path?').waitFor();
-    await box(PATH).fill(`/api/staking/snapshots${query}`);
-    await visit.press('Explain');
-    await visit.page.getByText(QUERY_SIGNED).waitFor();
-    await visit.page.reload();
-    expect(await box('Your signature').inputValue()).toBe(sign());
-  });
+  await visit.context.clearCookies();
+  await visit.press('Explain');
+  const dialog = visit.dialog(AGAIN);
+  await dialog.getByText('Your session has ended.').waitFor();
+  await visit.press(SIGN, dialog);
+  await visit.page.getByText(QUERY_SIGNED).waitFor();
+  expect(await box('Body, byte for byte').inputValue()).toBe('{"success":true}');
 
-  it('keeps what was typed where the session has ended meanwhile, and goes on after the sign-in', async () => {
-    await member();
-    await visit.goto('/partner/signature');
-    await box(PATH).fill(`/api/staking/snapshots${query}`);
-    await box('Body, byte for byte').fill('{"success":true}');
-    await box('Your signature').fill(sign());
-    await visit.context.clearCookies();
-    await visit.press('Explain');
-    const dialog = visit.dialog(AGAIN);
-    await dialog.getByText('Your session has ended.').waitFor();
-    await visit.press(SIGN, dialog);
-    await visit.page.getByText(QUERY_SIGNED).waitFor();
-    expect(await box('Body, byte for byte').inputValue()).toBe('{"success":true}');
-  });
-
-  it('leads to the sign-in, which says why, where the person does not sign in there', async () => {
-    await member();
-    await visit.goto('/partner/signature');
-    await box(PATH).fill('/');
-    await box('Your signature').fill('x');
-    await visit.context.clearCookies();
-    await visit.press('Explain');
-    await visit.dialog(AGAIN).waitFor();
-    await visit.page.keyboard.press('Escape');
-    await visit.heading('Sign in for a partner');
-    await visit.page.getByText('Your session has ended.').waitFor();
-  });
+  await visit.context.clearCookies();
+  await visit.press('Explain');
+  await dialog.waitFor();
+  await visit.page.keyboard.press('Escape');
+  await visit.heading('Sign in for a partner');
+  await visit.page.getByText('Your session has ended.').waitFor();
 });
 
 it('the snapshot explorer has what was typed after a sign-in', async () => {
@@ -113,47 +94,6 @@ it('revoking the last credential says what it means before it is done, and where
   await visit.goto('/partner/snapshot');
   await sentence.waitFor();
   expect(await visit.page.getByRole('button', { name: 'Ask the api' }).count()).toBe(0);
-});
-
-it('a credential that was replaced is not replaced again', async () => {
-  await member();
-  await visit.goto('/partner/credentials');
-  await visit.press('Replace');
-  await visit.press('Replace', visit.dialog('Replace'));
-  await visit.press('I have stored them');
-  await visit.page.getByText(/Replaced, works until/).waitFor();
-  expect(await visit.page.getByRole('button', { name: 'Replace', exact: true }).count()).toBe(1);
-  expect(await visit.page.getByRole('button', { name: 'Revoke', exact: true }).count()).toBe(2);
-});
-
-it('a redemption has plain words, its tokens, and how often its confirmation was sent', async () => {
-  await member();
-  const { database } = desk.bench.console;
-  const { id } = await aStored(database, desk.bench.acme.id, 'claimed');
-  await aStored(database, desk.bench.acme.id, 'authorised');
-  await database.pool.query(
-    `UPDATE redemption.confirmation SET state = 'delivered', attempts = 1, delivered_at = now(), next_action_at = NULL,
-        version = version + 1 WHERE redemption_id = $1`,
-    [id],
-  );
-  for (const at of [Date.now() - 2000, Date.now() - 1000]) {
-    await database.pool.query(
-      `INSERT INTO redemption.partner_call (request_id, redemption_id, partner, step) VALUES ($1, $2, $3, 'confirm')`,
-      [mintUuidV7(at, randomBytes(10)), id, desk.bench.acme.id],
-    );
-  }
-  await visit.goto('/partner/redemptions');
-  const row = (state: string) => visit.page.getByRole('row').filter({ hasText: state });
-  await visit.press('Show', row('claimed').filter({ hasNotText: 'ready' }));
-  const dialog = visit.dialog('Redemption');
-  await dialog.getByText('delivered, sent 2 times').waitFor();
-  await dialog.getByText('the tokens were paid', { exact: true }).waitFor();
-  await dialog.getByText('340 tokens').waitFor();
-  await dialog.getByRole('button', { name: 'Send the confirmation again' }).click();
-  await dialog.getByText('on its way, sent 2 times').waitFor();
-  await visit.page.keyboard.press('Escape');
-  await visit.press('Show', row('ready to be claimed'));
-  await visit.dialog('Redemption').getByText('None yet: it comes when').waitFor();
 });
 
 it('a call whose answer is signed wrongly says what to do, and fills in the debugger', async () => {
@@ -191,23 +131,24 @@ it('on a phone and a tablet no column of a table covers another, and the name of
   });
   const account = anAccount();
   await member(desk.bench.acme, account);
-  for (const [width, path, name] of [
-    [768, '/partner/requests', 'Show'],
-    [768, '/partner/calls', 'Show'],
-    [390, '/partner/requests', 'Show'],
-    [390, '/partner/calls', 'Show'],
-    [390, '/partner/credentials', 'Revoke'],
+  for (const [path, name] of [
+    ['/partner/requests', 'Show'],
+    ['/partner/calls', 'Show'],
+    ['/partner/credentials', 'Revoke'],
   ] as const) {
-    await visit.page.setViewportSize({ width, height: 844 });
     await visit.goto(path);
     const button = visit.page.getByRole('button', { name, exact: true }).first();
     await button.waitFor();
-    expect([width, path, await isInSight(button)]).toEqual([width, path, true]);
-    // No column may cover another: the table must not be wider than its visible part.
-    const beyond = await visit.page.evaluate(
-      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".scrolls"))',
-    );
-    expect([width, path, beyond]).toEqual([width, path, 0]);
+    for (const width of [768, 390]) {
+      await visit.page.setViewportSize({ width, height: 844 });
+      await visit.settled();
+      expect([width, path, await isInSight(button)]).toEqual([width, path, true]);
+      // No column may cover another: the table must not be wider than its visible part.
+      const beyond = await visit.page.evaluate(
+        '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".scrolls"))',
+      );
+      expect([width, path, beyond]).toEqual([width, path, 0]);
+    }
   }
   const { address } = account;
   const short = `${address.slice(0, 6)}…${address.slice(-4)}`;
@@ -227,106 +168,45 @@ it('the only member reads that access cannot be withdrawn, without a button', as
   await visit.page.getByText(/refused with 401 never appears here/).waitFor();
 });
 
-describe('with a browser in German', () => {
-  it('the pages that are in English say so, have no choice, and dates in English', async () => {
-    await member();
-    const context = await desk.browser.newContext({ locale: 'de-DE' });
-    await context.addCookies(await visit.context.cookies());
-    const page = await context.newPage();
-    await page.goto(`${desk.bench.console.origin}/partner/credentials`);
-    await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
-    const lang = () => page.evaluate('document.documentElement.lang');
-    expect(await lang()).toBe('en');
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    expect(await page.getByRole('combobox', { name: /Language|Sprache/ }).count()).toBe(0);
-    expect(await page.locator('time').first().textContent()).toMatch(/[AP]M/);
-    await page.goto(`${desk.bench.console.origin}/redeem/no/such/page`);
-    await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
-    await page.getByRole('combobox', { name: 'Sprache' }).waitFor();
-    expect(await lang()).toBe('de');
-    await context.close();
-  });
+it('with a browser in German the pages say that they are in English, have no choice, and dates in English', async () => {
+  await member();
+  const context = await desk.browser.newContext({ locale: 'de-DE' });
+  await context.addCookies(await visit.context.cookies());
+  const page = await context.newPage();
+  await page.goto(`${desk.bench.console.origin}/partner/credentials`);
+  await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
+  expect(await page.evaluate('document.documentElement.lang')).toBe('en');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  expect(await page.getByRole('combobox', { name: /Language|Sprache/ }).count()).toBe(0);
+  expect(await page.locator('time').first().textContent()).toMatch(/[AP]M/);
+  await context.close();
 });
 
 describe('an operator', () => {
-  it('reads of the fields of the page, not of options of the command line', async () => {
+  it('reads what a form is refused for at the field, in the words of the form', async () => {
     visit = await desk.operator();
     await visit.goto(`/operate/partners/${desk.bench.beta.id}`);
     await visit.press('Change');
     const dialog = visit.dialog('Terms and callback');
+    const alert = dialog.getByRole('alert');
+    const points = dialog.getByRole('textbox', { name: 'USD per point' });
+    await points.fill('cheap');
+    await visit.press('Set', dialog);
+    await alert.getByText('“USD per point” must be a decimal').waitFor();
+    expect(await points.getAttribute('aria-invalid')).toBe('true');
+    expect(await dialog.innerText()).not.toContain('usdPerPoint');
+    await points.fill('');
     await dialog.getByLabel('Callback URL').fill('http://127.0.0.1:1/game');
     await visit.press('Set', dialog);
-    const alert = dialog.getByRole('alert');
     await alert.getByText('“Development: accept http and private addresses” takes it').waitFor();
     expect(await alert.textContent()).not.toContain('--');
   });
 
-  it('the sign-in of an operator by a link names the operator in the command for another one', async () => {
-    visit = await desk.open();
-    desk.bench.console.clock.set(Date.now() - 600_000);
-    await visit.goto(`/sign-in/link#${await desk.bench.console.link()}`);
-    await visit.heading('Overview');
-    desk.bench.console.clock.set(Date.now());
-    await visit.goto('/operate/partners');
-    await visit.press('New partner');
-    const dialog = visit.dialog('New partner');
-    await dialog.getByLabel('Name').fill('Named');
-    await visit.press('New partner', dialog);
-    await visit
-      .dialog(AGAIN)
-      .getByText(/^\.\/lowmark console link --role admin --name '[a-z0-9-]+'$/)
-      .waitFor();
-  });
-});
-
-describe('what is shown once', () => {
-  async function staysOpen(visit: DeskVisit, dialog: Locator): Promise<void> {
-    await visit.page.keyboard.press('Escape');
-    await visit.page.mouse.click(5, 5);
-    expect(await dialog.getByRole('button', { name: 'Close', exact: true }).count()).toBe(0);
-    expect(await dialog.isVisible()).toBe(true);
-  }
-
-  it('the credential of a new partner stays until it is said that it is kept', async () => {
+  it('reads which setting and command adoption needs, on a console without the key', async () => {
     visit = await desk.operator();
-    await visit.goto('/operate/partners');
-    await visit.press('New partner');
-    const dialog = visit.dialog('New partner');
-    await dialog.getByLabel('Name').fill('Kept');
-    await dialog.getByLabel('Requests per second').fill('0');
-    await dialog.getByText('A whole number, at least 1.').waitFor();
-    const create = dialog.getByRole('button', { name: 'New partner', exact: true });
-    expect(await create.isDisabled()).toBe(true);
-    expect(await dialog.getByLabel('Requests per second').inputValue()).toBe('0');
-    await dialog.getByLabel('Requests per second').fill('7');
-    await create.click();
-    await dialog.getByLabel('Shared secret', { exact: true }).waitFor();
-    await staysOpen(visit, dialog);
-    await dialog.getByLabel('Shared secret', { exact: true }).waitFor();
-    await visit.press('I have them: forget them here');
-    await dialog.waitFor({ state: 'detached' });
-  });
-
-  it('so do a further credential, and the link of an invitation', async () => {
-    const { id } = await desk.bench.partner('Twice');
-    visit = await desk.operator();
-    await visit.goto(`/operate/partners/${id}`);
-    await visit.press('Add a credential');
-    await visit.press('Add a credential', visit.dialog('Add a credential'));
-    const added = visit.dialog('Add a credential');
-    await added.getByLabel('Shared secret', { exact: true }).waitFor();
-    await staysOpen(visit, added);
-    await visit.press('I have them: forget them here');
-    await added.waitFor({ state: 'detached' });
-
-    await visit.press('Invite');
-    const invite = visit.dialog('Invite');
-    await invite.getByLabel('Whom it is for').fill('ann@game.example');
-    await visit.press('Invite', invite);
-    await invite.getByLabel('The link', { exact: true }).waitFor();
-    await staysOpen(visit, invite);
-    await visit.press('I have it: forget it here');
-    await invite.waitFor({ state: 'detached' });
+    await visit.goto('/operate/adoption');
+    await visit.page.getByText('npm run --silent cli -- redemption adopt').waitFor();
+    expect(await visit.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 });
 
@@ -370,7 +250,7 @@ describe('by keyboard', () => {
     await hasFocus('H1 Credentials');
   });
 
-  it('so is it for what is shown of a row, and for an operator', async () => {
+  it('so is it for what is shown of a row', async () => {
     await seedRequests(desk.bench.console.database, {
       keyPrefix: desk.bench.acme.prefix,
       hours: 1,
@@ -382,12 +262,6 @@ describe('by keyboard', () => {
     await visit.dialog('Request').waitFor();
     await visit.page.keyboard.press('Escape');
     await hasFocus('BUTTON Show');
-    visit = await desk.operator();
-    await visit.goto('/operate/partners');
-    await enter('New partner');
-    await visit.dialog('New partner').waitFor();
-    await visit.page.keyboard.press('Escape');
-    await hasFocus('BUTTON New partner');
   });
 
   it('the keyboard skips the menu', async () => {

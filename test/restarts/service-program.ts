@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileCache } from '#libs/testing/programs';
 
-const GENEROUS_MS = 60_000;
+const GENEROUS_MS = 150_000;
 
 export interface ProgramPlace {
   readonly folder?: string | undefined;
@@ -14,6 +14,8 @@ export interface ProgramPlace {
 
 export class ServiceProgram {
   readonly url: string;
+  /** Standard output and standard error so far. */
+  printed = '';
   /** Resolves when the process has ended, with the exit code or the signal. */
   readonly ended: Promise<number | string>;
   private running = true;
@@ -26,9 +28,12 @@ export class ServiceProgram {
     { folder = '.', host = '127.0.0.1' }: ProgramPlace = {},
   ) {
     this.child = spawn(process.execPath, [`${folder}/dist/apps/${app}/src/main.js`], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...(folder === '.' && compileCache()), ...env },
     });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.printed += text));
+    }
     this.url = `http://${host}:${port}`;
     this.ended = once(this.child, 'exit').then(([code, signal]) => {
       this.running = false;
@@ -36,8 +41,18 @@ export class ServiceProgram {
     });
   }
 
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
   get isRunning(): boolean {
     return this.running;
+  }
+
+  /** The lines of the program's log. */
+  get log(): Record<string, unknown>[] {
+    const lines = this.printed.split('\n').filter((line) => /^\{.*\}$/.test(line));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
   isReady(): Promise<boolean> {
@@ -79,8 +94,10 @@ export class ServiceProgram {
   protected async untilReady(): Promise<this> {
     const deadline = Date.now() + GENEROUS_MS;
     while (!(await this.isReady())) {
-      if (!this.running) throw new Error(`the ${this.app} ended: ${await this.ended}`);
-      if (Date.now() > deadline) throw new Error(`the ${this.app} is not ready after a minute`);
+      if (!this.running || Date.now() > deadline) {
+        await this.kill();
+        throw new Error(`the ${this.app} is not ready:\n${this.printed}`);
+      }
       await sleep(50);
     }
     return this;

@@ -1,6 +1,5 @@
 /** Tests the spans that a collector receives for a request to the api. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '#libs/devprocess';
 import { type MintedCredential } from '#libs/signing';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { startRedis, type TestRedis } from '#libs/testing/redis';
@@ -33,18 +32,13 @@ beforeAll(async () => {
   redis = await startRedis();
   collector = await OtlpCollector.start();
   credential = await serveIndex(database.url);
-  const port = await freePort();
-  program = await TracedProgram.start('api', `http://127.0.0.1:${port}`, {
+  program = await TracedProgram.start('api', {
     DATABASE_URL: database.url,
     SECRETS_KEY,
     REDIS_URL: redis.url,
-    LISTEN_HOST: '127.0.0.1',
-    API_PORT: String(port),
-    INDEX_MAX_LAG_SECONDS: '1000000000',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${COLLECTOR_KEY}`,
-    OTEL_BSP_SCHEDULE_DELAY: '100',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     // docker compose passes unset variables as empty strings.
     OTEL_SERVICE_NAME: '',

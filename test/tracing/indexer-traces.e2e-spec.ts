@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testConstants } from '#libs/config';
-import { freePort } from '#libs/devprocess';
 import { startChain, type TestChain } from '#libs/testing/chain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
@@ -30,9 +29,8 @@ beforeAll(async () => {
   ]);
   collector = await OtlpCollector.start();
   await chain.player.play(history.blocks(10));
-  const port = await freePort();
   const { contracts } = chain;
-  program = await TracedProgram.start('indexer', `http://127.0.0.1:${port}`, {
+  program = await TracedProgram.start('indexer', {
     DATABASE_URL: database.url,
     RPC_URLS: `${chain.rpc.url}/?key=${RPC_SECRET}`,
     CHAIN_ID: String(chain.chainId),
@@ -42,12 +40,8 @@ beforeAll(async () => {
     TOKEN_CONTRACT: contracts.token,
     PRICE_SOURCE: 'fixed:0.5',
     ...testConstants({ pollIntervalMs: 50 }),
-    INDEXER_PORT: String(port),
-    LISTEN_HOST: '127.0.0.1',
-    INDEX_MAX_LAG_SECONDS: '1000000000',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    OTEL_BSP_SCHEDULE_DELAY: '100',
   });
 });
 

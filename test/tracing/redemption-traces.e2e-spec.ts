@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
 import { testConstants } from '#libs/config';
 import { PriceStore, SessionStore } from '#libs/db';
-import { freePort } from '#libs/devprocess';
 import { type Address, parseDecimal } from '#libs/domain';
 import { EvidenceKeys, KeyRing, newToken } from '#libs/signing';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
@@ -83,8 +82,7 @@ beforeAll(async () => {
   partner.behave = (call) => echo.answer(call);
   collector = await OtlpCollector.start();
   await prepare();
-  const port = await freePort();
-  program = await TracedProgram.start('redemption', `http://127.0.0.1:${port}`, {
+  program = await TracedProgram.start('redemption', {
     DATABASE_URL: database.url,
     SECRETS_KEY,
     EVIDENCE_KEY,
@@ -95,13 +93,10 @@ beforeAll(async () => {
     VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
-    REDEMPTION_PORT: String(port),
-    LISTEN_HOST: '127.0.0.1',
     ...testConstants({ payoutPollMs: 200 }),
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
     OTEL_SERVICE_NAME: 'redeeming',
-    OTEL_BSP_SCHEDULE_DELAY: '100',
   });
   const answer = await redeem(100);
   expect(answer.status).toBe(201);

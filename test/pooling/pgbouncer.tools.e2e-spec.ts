@@ -1,4 +1,4 @@
-/** Tests the connection pools of the api and of the redemption service behind a real PgBouncer in transaction mode. */
+/** Tests the connection pools, the api and the console behind a real PgBouncer in transaction mode. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -11,8 +11,11 @@ import {
   PartnerStore,
   prepareLogins,
   RedemptionStore,
+  SignInLinkStore,
   SnapshotStore,
 } from '#libs/db';
+import { freePort } from '#libs/devprocess';
+import { newToken } from '#libs/signing';
 import {
   aBlock,
   aFold,
@@ -30,10 +33,12 @@ import {
   someLimits,
   someWallet,
 } from '../../libs/db/src/redemption/testing/builders.js';
+import { Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import { ApiProgram } from '../restarts/api-program.js';
+import { ServiceProgram } from '../restarts/service-program.js';
 
 const POOL_SIZE = 2;
-const USERS = ['test_api', 'test_redemption', 'test_portal'];
+const USERS = ['test_api', 'test_redemption', 'test_console', 'test_portal'];
 
 let test: TestDatabase;
 let pooler: PgBouncer;
@@ -67,9 +72,31 @@ async function open(
 }
 
 function migrated(): Promise<string[]> {
-  const programs = ['api', 'redemption', 'portal'] as const;
+  const programs = ['api', 'redemption', 'console', 'portal'] as const;
   const urls = Object.fromEntries(programs.map((program) => [program, test.urlAs(program)]));
   return prepareLogins(test.url, urls, { isPooled: true });
+}
+
+async function aPartner(name: string) {
+  const [keyHash, secretCiphertext] = [randomBytes(32), randomBytes(64)];
+  const credential = { keyHash, keyPrefix: 'svck_test', secretCiphertext };
+  const partners = new PartnerStore(await test.open());
+  return (await partners.create({ name, rate: 1, burst: 1, credential })).partnerId;
+}
+
+class PooledConsole extends ServiceProgram {
+  static async start(): Promise<PooledConsole> {
+    const port = await freePort();
+    return new PooledConsole('console', port, {
+      DATABASE_URL: pooler.through(test.urlAs('console')),
+      DATABASE_DIRECT_URL: test.urlAs('console'),
+      PORTAL_DATABASE_URL: pooler.through(test.urlAs('portal')),
+      CONSOLE_PORT: String(port),
+      LISTEN_HOST: '127.0.0.1',
+      CONSOLE_ORIGIN: `http://127.0.0.1:${port}`,
+      LOG_LEVEL: 'error',
+    }).untilReady();
+  }
 }
 
 describe('before `migrate` knows of the pooler', () => {
@@ -114,14 +141,7 @@ describe('behind the pooler', () => {
   });
 
   it('partners see what is theirs and no more, over two connections', async () => {
-    const partners = new PartnerStore(await test.open());
-    const ids = await Promise.all(
-      ['Acme', 'Beta'].map(async (name) => {
-        const [keyHash, secretCiphertext] = [randomBytes(32), randomBytes(64)];
-        const credential = { keyHash, keyPrefix: 'svck_test', secretCiphertext };
-        return (await partners.create({ name, rate: 1, burst: 1, credential })).partnerId;
-      }),
-    );
+    const ids = await Promise.all(['Acme', 'Beta'].map(aPartner));
     const url = pooler.through(test.urlAs('portal'));
     const portal = await openPortal({ url, isPooled: true, applicationName: 'test', poolSize: 10 });
     opened.push(portal);
@@ -234,5 +254,26 @@ describe('behind the pooler', () => {
       secretsKey: randomBytes(32).toString('base64'),
     });
     expect(await api.terminate()).toBe(0);
+  });
+
+  it('the console serves the pages of a partner', async () => {
+    const partnerId = await aPartner('Gamma');
+    const { token, tokenHash } = newToken();
+    const nowMs = Date.now();
+    await new SignInLinkStore(await test.open()).create({
+      ...{ tokenHash, standing: { kind: 'partner', partnerId }, name: 'member' },
+      ...{ createdBy: 'operator:test', nowMs, expiresAtMs: nowMs + 600_000 },
+    });
+    const program = await PooledConsole.start();
+    opened.push({ close: () => program.kill() });
+    const member = new Visitor(program.url);
+    expect((await member.post('/api/auth/link', { token })).status).toBe(200);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => member.get('/api/partner/standing')),
+    );
+    for (const answer of answers) {
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ id: partnerId, name: 'Gamma' });
+    }
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Database } from '#libs/db';
-import { type Address, dayOf } from '#libs/domain';
+import { type Address } from '#libs/domain';
 import { stake, withdraw } from '#libs/testing/chain';
 import { aWallet } from '#libs/testing/database';
 import { DAY, MIDNIGHT } from '../../apps/indexer/test/seal-suite.js';
@@ -84,5 +84,3 @@ export function sqlOf(wallet: Address): string {
 export async function rowsOf<T extends object>(database: Database, query: string): Promise<T[]> {
   return database.query<T & object>({ text: query });
 }
-
-export { dayOf };

@@ -1,6 +1,6 @@
 /** The rate against simulated endpoints, millisecond by millisecond, without a real clock. */
 import { describe, expect, it } from '@jest/globals';
-
+import { randomFrom } from '#libs/testing/seeds';
 import { type Budget, type Load, Rate, type Ticket } from './rate.js';
 
 type Verdict = 'ok' | 'refused' | 'overloaded';
@@ -93,17 +93,6 @@ class Simulation {
   }
 }
 
-/** mulberry32, so that a failure can be reproduced. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const perfect: Endpoint = () => 'ok';
 
 function noisy(seed: number): Endpoint {
@@ -139,6 +128,8 @@ function bucket(unitsPerSecond: number): Endpoint {
 }
 
 const LATER = { fromMs: 10_000, toMs: 70_000 };
+/** The most that the window lets through. */
+const FULL = new Simulation(perfect).runUntil(15_000).goodput({ fromMs: 10_000, toMs: 15_000 });
 
 describe('the rate of an endpoint', () => {
   it('lets a good endpoint have all of its window within a second', () => {
@@ -146,23 +137,21 @@ describe('the rate of an endpoint', () => {
     expect(one.rate.parallelism(LATENCY_MS)).toBe(24);
   });
 
-  it.each([1, 2, 3, 4, 5])('keeps its speed under random faults (seed %i)', (seed) => {
-    const full = new Simulation(perfect).runUntil(70_000).goodput(LATER);
-    const one = new Simulation(noisy(seed)).runUntil(70_000);
+  it.each([1, 2])('keeps its speed under random faults (seed %i)', (seed) => {
+    const one = new Simulation(noisy(seed)).runUntil(LATER.toMs);
     // The endpoint answers nine of ten requests at best.
-    expect(one.goodput(LATER) / full).toBeGreaterThan(0.8);
+    expect(one.goodput(LATER) / FULL).toBeGreaterThan(0.8);
     expect(one.rate.parallelism(LATENCY_MS)).toBeGreaterThan(12);
   });
 
-  it.each([1, 2, 3])('comes back from a wrong conclusion under random faults (seed %i)', (seed) => {
-    const full = new Simulation(perfect).runUntil(70_000).goodput(LATER);
+  it.each([1, 2])('comes back from a wrong conclusion under random faults (seed %i)', (seed) => {
     const noise = noisy(seed);
     const limited = bucket(500);
     const one = new Simulation((units, nowMs) => {
       const drawn = noise(units, nowMs);
       return nowMs < 10_000 && drawn === 'ok' ? limited(units, nowMs) : drawn;
-    }).runUntil(70_000);
-    expect(one.goodput({ fromMs: 40_000, toMs: 70_000 }) / full).toBeGreaterThan(0.75);
+    }).runUntil(60_000);
+    expect(one.goodput({ fromMs: 40_000, toMs: 60_000 }) / FULL).toBeGreaterThan(0.75);
   });
 
   describe.each<[string, (units: number) => Endpoint]>([
@@ -175,7 +164,7 @@ describe('the rate of an endpoint', () => {
       [500, 1000],
       [5_000, 1000],
     ])('of %i units finds the rate (Retry-After %p)', (units, retryAfterMs) => {
-      const one = new Simulation(endpoint(units)).runUntil(70_000, retryAfterMs);
+      const one = new Simulation(endpoint(units)).runUntil(LATER.toMs, retryAfterMs);
       // The most that the endpoint can answer in whole requests.
       const most = endpoint === fixedWindow ? units - (units % 91) : units;
       expect(one.goodput(LATER) / most).toBeGreaterThan(0.85);
@@ -190,7 +179,7 @@ describe('the rate of an endpoint', () => {
 
   it('makes requests lighter that are too heavy for the budget', () => {
     const heavy = { calls: 1000, computeUnits: 16_000 };
-    const one = new Simulation(bucket(5_000), heavy).runUntil(70_000);
+    const one = new Simulation(bucket(5_000), heavy).runUntil(LATER.toMs);
     expect(one.goodput(LATER)).toBeGreaterThan(0.7 * 5_000);
   });
 
@@ -199,8 +188,7 @@ describe('the rate of an endpoint', () => {
     const one = new Simulation((units, nowMs) =>
       nowMs < 30_000 ? limited(units, nowMs) : 'ok',
     ).runUntil(60_000);
-    const full = new Simulation(perfect).runUntil(20_000).goodput({ fromMs: 10_000, toMs: 20_000 });
-    expect(one.goodput({ fromMs: 50_000, toMs: 60_000 }) / full).toBeGreaterThan(0.9);
+    expect(one.goodput({ fromMs: 50_000, toMs: 60_000 }) / FULL).toBeGreaterThan(0.9);
   });
 
   it('pauses where everything is refused and a time was named', () => {

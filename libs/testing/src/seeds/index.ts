@@ -1,1 +1,2 @@
+export { randomFrom } from './random-from.js';
 export { type TestSeed, testSeeds } from './test-seeds.js';

@@ -100,11 +100,6 @@ export class AuditBench {
     );
   }
 
-  /** Counts a rollback, as the indexer does when it rolls back. */
-  async goBack(): Promise<void> {
-    await this.database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });
-  }
-
   async count(): Promise<number> {
     const text = 'SELECT count(*)::int AS count FROM staking.audit_run';
     const [row] = await this.database.query<{ count: number }>({ text });

@@ -129,7 +129,9 @@ export class FieldWorld {
       finality: `depth:${FINALITY}`,
       events: this.options.events ?? 'staked-withdrawn',
       ...(this.options.hasNoTotal === true && { totalView: [] }),
-      timeoutMs: 1_000,
+      // Otherwise the cells without a valid answer wait most of the time.
+      timeoutMs: 500,
+      patienceMs: 250,
       overrides: { maxRangeBlocks: 16 },
     });
     return this.indexer;

@@ -45,10 +45,10 @@ export interface IndexerUnderTestOptions {
   readonly contracts?: readonly [Address, ...Address[]];
   readonly overrides?: Partial<IndexOptions>;
   readonly timeoutMs?: number;
+  /** How long a question to the endpoints goes on after its first failure. */
+  readonly patienceMs?: number;
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Database for all reads and writes, in place of the indexer's own connection. */
-  readonly through?: Database;
 }
 
 export interface IndexerUnderTest {
@@ -82,6 +82,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     urls: options.urls ?? [chain.rpc.url],
     clock,
     timeoutMs: options.timeoutMs ?? 5_000,
+    patienceMs: options.patienceMs ?? 1_000,
     backoff: { firstMs: 10, longestMs: 50 },
     observer: status.observedBy(
       {
@@ -95,9 +96,10 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   });
   const { events: stakeEvents = 'staked-withdrawn' } = options;
   const events = await loadStakeEvents(stakeEvents);
-  const open =
-    options.through ??
-    (await database.open({ url: database.urlAs('indexer'), applicationName: 'indexer' }));
+  const open = await database.open({
+    url: database.urlAs('indexer'),
+    applicationName: 'indexer',
+  });
   const indexOptions: IndexOptions = {
     chainId: chain.chainId,
     contracts,

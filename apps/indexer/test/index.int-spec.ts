@@ -1,8 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, LeaderLock } from '#libs/db';
-import { anInitialIndex } from '#libs/testing/database';
+import { deployStaking } from '#libs/devchain';
+import { stake, StakingPlayer, withdraw } from '#libs/testing/chain';
+import { anInitialIndex, aWallet } from '#libs/testing/database';
 import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
-import { startIndexer } from './harness.js';
+import { type IndexerUnderTest, startIndexer } from './harness.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { lie } from './lies.js';
 import { IndexerSuite, START } from './suite.js';
@@ -12,7 +17,7 @@ const suite = new IndexerSuite();
 describe('the index', () => {
   it('holds exactly what the chain says, after a backfill and while following', async () => {
     const history = new HistoryMaker(randomOf(1), START);
-    await suite.chain.player.play(history.blocks(300));
+    await suite.chain.player.play(history.blocks(120));
     const running = await suite.start({ overrides: { maxRangeBlocks: 37 } });
     await running.level();
     await suite.expectIndexed();
@@ -22,17 +27,6 @@ describe('the index', () => {
       await suite.expectIndexed();
     }
     expect(running.status.verifiedNumber).toBe(running.status.head?.number);
-  });
-
-  it('goes on where it was after a restart', async () => {
-    const history = new HistoryMaker(randomOf(2), START);
-    await suite.chain.player.play(history.blocks(100));
-    const first = await suite.start();
-    await first.level();
-    await first.stop();
-    await suite.chain.player.play(history.blocks(100));
-    await (await suite.start()).level();
-    await suite.expectIndexed();
   });
 
   it('does not roll back when the head goes backwards, until another hash stands at the same height', async () => {
@@ -85,6 +79,122 @@ describe('the index', () => {
       ({ trouble }) => trouble?.includes('below the finalised') === true,
     );
     expect(running.status.head?.number).toBe(head);
+  });
+});
+
+/** First and last depth on one chain; a few hundred blocks in all, as anvil cannot revert far on longer chains. */
+const DEPTHS = [
+  [1, 4],
+  [31, 32],
+  [59, 60],
+] as const;
+
+it.each(DEPTHS)(
+  'follows reorganisations of %s to %s blocks, each across midnight',
+  async (from, to) => {
+    const history = new HistoryMaker(randomOf(from), START);
+    await suite.chain.player.play(history.blocks(30));
+    const running = await suite.start();
+    for (let depth = from; depth <= to; depth++) {
+      history.approachMidnight();
+      const fork = history.save();
+      await suite.chain.player.play(history.blocks(depth));
+      await running.level();
+      history.restore(fork);
+      // A stake of its own makes the block differ: two empty blocks of the same second would be the same block on
+      // both forks.
+      const own = stake(aWallet(0x9000 + depth), 1n);
+      const first = { seconds: fork.seconds, transactions: [own] };
+      await suite.chain.player.reorganise(depth, [first, ...history.blocks(depth)]);
+      await running.level();
+      await suite.expectIndexed();
+    }
+    const rolledBack = running.log
+      .filter(({ msg }) => msg === 'Rolled back')
+      .map((line) => line['depth']);
+    expect(rolledBack).toEqual(Array.from({ length: to - from + 1 }, (_, index) => from + index));
+  },
+);
+
+const NONE_COUNTS = /none of them counts.*STAKE_EVENTS.*preset/;
+
+async function indexedBalances(): Promise<Map<string, bigint>> {
+  const { pool } = await suite.database.open();
+  const { rows } = await pool.query<{ wallet: string; balance: string }>(
+    `SELECT DISTINCT ON (wallet) '0x' || encode(wallet, 'hex') AS wallet, balance
+     FROM staking.balance_change ORDER BY wallet, block DESC`,
+  );
+  return new Map(rows.map(({ wallet, balance }) => [wallet, BigInt(balance)]));
+}
+
+describe('STAKE_EVENTS', () => {
+  it('a file with a filter: only the events that meet it count', async () => {
+    const [alice, bob] = [aWallet(0xa), aWallet(0xb)];
+    await suite.chain.player.block(START + 1, [stake(alice, 70n), stake(bob, 50n)]);
+    await suite.chain.player.block(START + 2, stake(alice, 5n), withdraw(bob, 20n));
+    const running = await startWhere({ amount: '70' });
+    expect(running.log.filter(({ msg }) => NONE_COUNTS.test(msg))).toEqual([]);
+    expect([...(await indexedBalances())]).toEqual([[alice, 70n]]);
+  });
+
+  it('warns once where events come and none of them meets the filter', async () => {
+    const { player } = suite.chain;
+    await player.block(START + 1, stake(aWallet(0xa), 70n), stake(aWallet(0xb), 50n));
+    const running = await startWhere({ amount: '71' });
+    await player.block(START + 2, stake(aWallet(0xa), 70n));
+    await running.level();
+    expect(await indexedBalances()).toEqual(new Map());
+    expect(running.log.filter(({ msg }) => NONE_COUNTS.test(msg))).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        events: 2,
+        stakeEvents: expect.stringMatching(/events\.json$/),
+      }),
+    ]);
+  });
+});
+
+/** Starts an indexer that counts only stakes meeting a condition, and waits until it is level. */
+async function startWhere(where: Record<string, string>): Promise<IndexerUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'lowmark-events-'));
+  try {
+    const file = join(folder, 'events.json');
+    const entry = {
+      event: 'event Staked(address indexed user, uint256 amount)',
+      account: 'user',
+      amount: 'amount',
+      effect: 'increase',
+      where,
+    };
+    await writeFile(file, JSON.stringify([entry]));
+    const running = await suite.start({
+      ...{ events: file, verification: 'none', totalView: [], balanceView: [] },
+    });
+    await running.level();
+    return running;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+describe('several staking contracts', () => {
+  it('add up to one balance, checked against both', async () => {
+    const { player } = suite.chain;
+    const second = await deployStaking(suite.chain.rpc, START);
+    const other = new StakingPlayer(suite.chain.rpc, second);
+    const wallet = aWallet(0xc);
+    await player.block(START + 10, stake(wallet, 100n));
+    await other.block(START + 20, stake(wallet, 11n));
+    await player.block(START + 30, withdraw(wallet, 40n));
+    const running = await suite.start({
+      contracts: [suite.chain.contracts.staking, second.staking],
+    });
+    await running.level();
+    expect((await indexedBalances()).get(wallet)).toBe(71n);
+    expect(running.status.verifiedNumber).toBe(running.status.head?.number);
+    await running.stop();
+    const swapped = await suite.start({ contracts: [second.staking] });
+    await expect(swapped.running).rejects.toMatchObject({ code: 'SETTINGS_CHANGED' });
   });
 });
 

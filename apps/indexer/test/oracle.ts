@@ -1,11 +1,11 @@
 /**
- * The expected content of the index, computed from the chain in the simplest way: no batches, no carried state, each
- * day by itself. Slow, and independent of the code under test.
+ * The expected content of the index, computed in the simplest way: no batches, no carried state, each day by itself.
+ * Slow, and independent of the code under test.
  */
 import { type Database } from '#libs/db';
 import { type DevRpc } from '#libs/devchain';
 
-const DAY = 86_400;
+export const DAY = 86_400;
 const TOPICS: Record<string, bigint> = {
   // keccak256 of Staked(address,uint256) and Withdrawn(address,uint256)
   '0x9e71bc8eea02a63969f509818f2dafb9254532904319f9dbda79b67bd34a5f3d': 1n,
@@ -46,29 +46,36 @@ export async function expectedTables(rpc: DevRpc, staking: string): Promise<Inde
     blocks.set(block, (blocks.get(block) ?? 0n) + sign * BigInt(log.data));
   }
   const seconds = await timesOf(rpc, new Set([...byWallet.values()].flatMap((b) => [...b.keys()])));
-  const changes: string[] = [];
-  const days: string[] = [];
-  const allSteps: Step[][] = [];
-  for (const wallet of [...byWallet.keys()].sort()) {
-    const steps = stepsOf(byWallet.get(wallet) ?? new Map<number, bigint>(), seconds);
-    allSteps.push(steps);
-    for (const step of steps)
-      changes.push([wallet, step.block, step.seconds, step.balance].join(' '));
-    for (const day of [...new Set(steps.map((step) => Math.floor(step.seconds / DAY)))].sort())
-      days.push([wallet, day, ...dayOf(day, steps)].join(' '));
-  }
-  return { changes, days, totals: totalsOf(allSteps) };
+  const steps = [...byWallet.keys()].sort().map((wallet): [string, Step[]] => {
+    const nets = [...(byWallet.get(wallet) ?? [])].sort(([one], [other]) => one - other);
+    return [
+      wallet,
+      stepsOf(nets.map(([block, net]) => ({ block, seconds: seconds.get(block) ?? NaN, net }))),
+    ];
+  });
+  return tablesOf(new Map(steps));
 }
 
-/** Adds up the newest balance of each wallet at the end of each day with a change. */
-function totalsOf(allSteps: readonly (readonly Step[])[]): string[] {
-  const days = new Set(allSteps.flat().map(({ seconds }) => Math.floor(seconds / DAY)));
-  return [...days].sort().map((day) => {
-    const ends = allSteps.map((steps) =>
-      steps.findLast(({ seconds }) => seconds < (day + 1) * DAY),
-    );
-    return `${day} ${ends.reduce((sum, step) => sum + (step?.balance ?? 0n), 0n)}`;
-  });
+/** The tables for wallets with these steps. */
+export function tablesOf(steps: ReadonlyMap<string, readonly Step[]>): IndexTables {
+  const wallets = [...steps];
+  const daysOf = (all: readonly Step[]): number[] =>
+    [...new Set(all.map(({ seconds }) => Math.floor(seconds / DAY)))].sort();
+  return {
+    changes: wallets.flatMap(([wallet, own]) =>
+      own.map(({ block, seconds, balance }) => [wallet, block, seconds, balance].join(' ')),
+    ),
+    days: wallets.flatMap(([wallet, own]) =>
+      daysOf(own).map((day) => {
+        const held = heldOn(day, own);
+        return [wallet, day, leastOf(held.slice(0, -1)) ?? '-', held.at(-1) ?? 0n].join(' ');
+      }),
+    ),
+    totals: daysOf([...steps.values()].flat()).map((day) => {
+      const closings = wallets.map(([, own]) => heldOn(day, own).at(-1) ?? 0n);
+      return `${day} ${closings.reduce((sum, one) => sum + one, 0n)}`;
+    }),
+  };
 }
 
 /** The tables that the index has. */
@@ -92,45 +99,48 @@ export async function indexedTables(database: Database): Promise<IndexTables> {
   };
 }
 
-interface Step {
-  block: number;
-  seconds: number;
-  balance: bigint;
+/** A balance from the end of a block on. */
+export interface Step {
+  readonly block: number;
+  readonly seconds: number;
+  readonly balance: bigint;
 }
 
-function stepsOf(
-  blocks: ReadonlyMap<number, bigint>,
-  seconds: ReadonlyMap<number, number>,
+/** @param nets the sums of a wallet's changes by block, in order */
+export function stepsOf(
+  nets: readonly (Omit<Step, 'balance'> & { readonly net: bigint })[],
 ): Step[] {
   const steps: Step[] = [];
-  let balance = 0n;
-  for (const block of [...blocks.keys()].sort((a, b) => a - b)) {
-    const net = blocks.get(block) ?? 0n;
-    if (net === 0n && steps.length > 0) continue;
-    balance += net;
-    steps.push({ block, seconds: seconds.get(block) ?? NaN, balance });
+  for (const { net, ...block } of nets) {
+    const before = steps.at(-1)?.balance;
+    if (net === 0n && before !== undefined) continue;
+    steps.push({ ...block, balance: (before ?? 0n) + net });
   }
   return steps;
 }
 
-/** `low` and `closing` of a day, from each balance that was held for any time on that day. */
-function dayOf(day: number, steps: readonly Step[]): [string, string] {
-  const from = day * DAY;
-  const to = from + DAY;
-  const held: bigint[] = [];
-  const points = [{ seconds: -Infinity, balance: 0n }, ...steps];
-  points.forEach((point, index) => {
-    const start = Math.max(point.seconds, from);
-    const end = Math.min(points[index + 1]?.seconds ?? Infinity, to);
-    if (start < end) held.push(point.balance);
-  });
-  const closing = held.at(-1) ?? 0n;
-  const before = held.slice(0, -1);
-  const low = before.reduce<bigint | undefined>(
-    (least, balance) => (least === undefined || balance < least ? balance : least),
+/** The balances that a wallet held for any time of the day, in order. */
+function heldOn(day: number, steps: readonly Step[]): bigint[] {
+  const [from, to] = [day * DAY, (day + 1) * DAY];
+  const points = [{ block: 0, seconds: -Infinity, balance: 0n }, ...steps];
+  return points
+    .filter(({ seconds }, place) => {
+      const end = Math.min(points[place + 1]?.seconds ?? Infinity, to);
+      return Math.max(seconds, from) < end;
+    })
+    .map(({ balance }) => balance);
+}
+
+function leastOf(balances: readonly bigint[]): bigint | undefined {
+  return balances.reduce<bigint | undefined>(
+    (least, one) => (least === undefined || one < least ? one : least),
     undefined,
   );
-  return [low?.toString() ?? '-', closing.toString()];
+}
+
+/** The low-water mark of a wallet on a day. */
+export function lowOn(day: number, steps: readonly Step[]): bigint {
+  return leastOf(heldOn(day, steps)) ?? 0n;
 }
 
 async function timesOf(rpc: DevRpc, blocks: ReadonlySet<number>): Promise<Map<number, number>> {

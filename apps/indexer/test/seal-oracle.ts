@@ -4,9 +4,8 @@
  */
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
 import { type DevRpc } from '#libs/devchain';
-import { expectedTables } from './oracle.js';
+import { DAY, expectedTables, lowOn, type Step } from './oracle.js';
 
-const DAY = 86_400;
 const LOWEST = `0x${'0'.repeat(40)}`;
 const HIGHEST = `0x${'f'.repeat(40)}`;
 
@@ -25,11 +24,6 @@ interface Block {
   readonly hash: string;
 }
 
-interface Step {
-  readonly seconds: number;
-  readonly balance: bigint;
-}
-
 /** The days from that of the first block to the last one that ends at or before block `settled`. */
 export async function expectedDays(
   rpc: DevRpc,
@@ -46,7 +40,7 @@ export async function expectedDays(
   return days.map((day) => {
     const closing = blocks.findLast(({ seconds }) => seconds < (day + 1) * DAY);
     if (closing === undefined) throw new Error(`day ${day} has no block before its end`);
-    const lows = [...steps].map(([wallet, of]) => [wallet, lowOf(of, day)] as const);
+    const lows = [...steps].map(([wallet, of]) => [wallet, lowOn(day, of)] as const);
     return {
       ...ofLows(lows),
       day,
@@ -90,22 +84,10 @@ async function blocksOf(rpc: DevRpc, to: number): Promise<Block[]> {
 function stepsOf(changes: readonly string[]): Map<string, Step[]> {
   const steps = new Map<string, Step[]>();
   for (const change of changes) {
-    const [wallet = '', , seconds, balance = ''] = change.split(' ');
+    const [wallet = '', block, seconds, balance = ''] = change.split(' ');
     const of = steps.get(`0x${wallet}`) ?? [];
     steps.set(`0x${wallet}`, of);
-    of.push({ seconds: Number(seconds), balance: BigInt(balance) });
+    of.push({ block: Number(block), seconds: Number(seconds), balance: BigInt(balance) });
   }
   return steps;
-}
-
-/** The lowest balance that was held for any time on the day. */
-function lowOf(steps: readonly Step[], day: number): bigint {
-  const held: bigint[] = [];
-  const points = [{ seconds: -Infinity, balance: 0n }, ...steps];
-  points.forEach(({ seconds, balance }, at) => {
-    const start = Math.max(seconds, day * DAY);
-    const end = Math.min(points[at + 1]?.seconds ?? Infinity, (day + 1) * DAY);
-    if (start < end) held.push(balance);
-  });
-  return held.reduce((least, balance) => (balance < least ? balance : least));
 }

@@ -7,35 +7,33 @@ import { expectedTables, type IndexTables, indexedTables } from './oracle.js';
 /** Time at which the contracts of every test's chain were deployed; Unix time in seconds. */
 export const START = 1_760_000_000;
 
-/** A chain with the contracts and an empty index, both new for each test of the file that makes a suite. */
+/**
+ * A chain with the contracts, and an empty index. The tests of a file share a chain and a database: before each test the
+ * chain is reset and the database is emptied.
+ */
 export class IndexerSuite {
   chain!: TestChain;
   database!: TestDatabase;
   indexer: IndexerUnderTest | undefined;
 
-  /**
-   * @param prepare writes the blocks with which all tests of the file begin. It runs once: the file then has one chain,
-   * which is reset to this point before each test. Default: each test has a chain of its own.
-   */
-  constructor(prepare?: (chain: TestChain) => Promise<unknown>) {
-    let prepared: PreparedChain | undefined;
-    if (prepare !== undefined) {
-      beforeAll(async () => {
-        prepared = await PreparedChain.start(prepare);
-      });
-      afterAll(() => prepared?.stop());
-    }
-    beforeEach(async () => {
-      [this.chain, this.database] = await Promise.all([
-        prepared?.again() ?? startChain({ deployedSeconds: START }),
+  /** @param prepare writes the blocks with which all tests of the file begin */
+  constructor(prepare: (chain: TestChain) => Promise<unknown> = () => Promise.resolve()) {
+    let prepared: PreparedChain;
+    beforeAll(async () => {
+      [prepared, this.database] = await Promise.all([
+        PreparedChain.start(prepare),
         createTestDatabase(),
       ]);
+    });
+    beforeEach(async () => {
+      [this.chain] = await Promise.all([prepared.again(), this.database.empty()]);
     });
     afterEach(async () => {
       await this.indexer?.stop();
       this.indexer = undefined;
-      await Promise.all([prepared === undefined && this.chain.stop(), this.database.drop()]);
+      await this.database.close();
     });
+    afterAll(() => Promise.all([prepared.stop(), this.database.drop()]));
   }
 
   /** Starts an indexer that is stopped when the test ends. */

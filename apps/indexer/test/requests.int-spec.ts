@@ -1,4 +1,7 @@
-/** Compares the cost model of libs/chain with the requests that an indexer really makes, in each mode. */
+/**
+ * The requests that an indexer really makes: in a sync those of the cost model of libs/chain, in each mode; on a quiet chain
+ * one for each new block and endpoint, and none twice.
+ */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { syncCalls, type SyncMethod, type VerificationMode } from '#libs/chain';
 import { stake } from '#libs/testing/chain';
@@ -11,6 +14,7 @@ const BUSY = 40;
 const EMPTY = 24;
 const TIP_BLOCKS = 50;
 const RANGE_BLOCKS = 100;
+const NEW_BLOCKS = 12;
 /** Wallets compared once the index is level, in the modes that do not compare all wallets. */
 const SAMPLE = 32;
 
@@ -98,3 +102,41 @@ function callsOfStart(endpoints: number, finalBlock: number): Record<SyncMethod,
     eth_call: 0,
   };
 }
+
+/**
+ * First blocks of the requests at the chain's head. A request that finds nothing new is repeated after the poll
+ * interval.
+ */
+function tips({ requests }: FaultyNode): string[] {
+  return requests.flatMap(({ calls }) => {
+    const filter = calls[0]?.params[0] as { fromBlock?: string; toBlock?: string } | undefined;
+    return filter?.toBlock === 'latest' ? [filter.fromBlock ?? ''] : [];
+  });
+}
+
+const TWO_VOUCH = { verification: 'two', totalView: [], balanceView: [] } as const;
+
+it.each([
+  ['the only endpoint', 1, {}, [0, 0]],
+  ['each of two, where the total vouches', 2, {}, [NEW_BLOCKS, NEW_BLOCKS]],
+  ['each of two, where both vouch', 2, TWO_VOUCH, [0, NEW_BLOCKS]],
+] as const)(
+  'following a quiet chain costs one request a block of %s',
+  async (_case, endpoints, options, [least, most]) => {
+    const urls = nodes.slice(0, endpoints).map(({ url }) => url);
+    const running = await suite.start({ urls, ...options });
+    await running.level();
+    for (const node of nodes) node.requests.length = 0;
+    for (let block = 0; block < NEW_BLOCKS; block++) {
+      await suite.chain.rpc.call('evm_mine');
+      await running.level();
+    }
+    const asked = nodes.flatMap(tips);
+    expect(new Set(asked).size).toBeLessThanOrEqual(NEW_BLOCKS + 1);
+    // Comparisons of each new block with another provider.
+    const others = nodes.flatMap(({ requests }) => requests).length - asked.length;
+    expect(others).toBeGreaterThanOrEqual(least);
+    expect(others).toBeLessThanOrEqual(most);
+    await suite.expectIndexed();
+  },
+);

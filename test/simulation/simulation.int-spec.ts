@@ -2,9 +2,8 @@
  * The simulations as programs, which is how `npm run simulate` runs them: they replace the clock, the timers and the
  * random numbers of their process.
  */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 
 const SEEDS = 2000;
 const LIMIT_MS = 900_000;
@@ -14,8 +13,8 @@ interface Ended {
   readonly output: string;
 }
 
-function run(program: string, args: readonly string[]): Promise<Ended> {
-  const node = ['--max-semi-space-size=64', `dist/test/simulation/${program}.js`, ...args];
+function simulate(...args: readonly string[]): Promise<Ended> {
+  const node = ['--max-semi-space-size=64', 'dist/test/simulation/main.js', ...args];
   return new Promise((resolve) => {
     execFile(process.execPath, node, { maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), output: `${stdout}${stderr}` });
@@ -23,7 +22,6 @@ function run(program: string, args: readonly string[]): Promise<Ended> {
   });
 }
 
-const simulate = (...args: string[]): Promise<Ended> => run('main', args);
 const seeds = (first: number, count: number): string[] => [
   ...['--seed', String(first)],
   ...['--seeds', String(count)],
@@ -104,18 +102,4 @@ it.each([
   const { code, output } = await simulate('engine', ...seeds(seed, 1));
   expect(output).toContain('engine: 1 seeds,');
   expect(code).toBe(0);
-});
-
-describe('the core on the stores of production', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-
-  it('makes the same traces as on those in memory', async () => {
-    const { code, output } = await run('core/on-postgres', [database.name, database.url, '20']);
-    expect(output).toContain('20 seeds: the same traces');
-    expect(code).toBe(0);
-  });
 });

@@ -24,7 +24,8 @@ import {
   type SimulatedProcess,
 } from '../kernel/index.js';
 import { type Block, branchOf } from '../../../libs/testing/src/fake-node/simulated-chain.js';
-import { lowOn, stepsOf } from './oracle.js';
+import { lowOn } from '../../../apps/indexer/test/oracle.js';
+import { stepsIn } from './oracle.js';
 
 const CACHED_WALLETS = 3;
 const MAX_LAG_SECONDS = 120;
@@ -163,7 +164,7 @@ function expected(
   { wallet, lastDays, atMs }: Asked,
   endDay: number,
 ): string {
-  const steps = stepsOf(branchOf(head), wallet);
+  const steps = stepsIn(branchOf(head), wallet);
   if (steps.length === 0) return JSON.stringify([404]);
   const days = Array.from({ length: lastDays }, (_, place) => endDay - lastDays + place);
   const amounts = days.map((day) => Number(lowOn(day, steps)));

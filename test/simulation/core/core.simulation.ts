@@ -46,12 +46,8 @@ import { dayOf, type IndexRows, rowsAt, sealedRow } from './oracle.js';
 import { isJump, startPricing } from './pricing.js';
 import { type SealingParts, startSealing, WorldScratch } from './sealing.js';
 import { type StoreCall, throughScheduler } from './seam-store.js';
-import {
-  collected,
-  MemoryDatabase,
-  type OpenDatabase,
-  type WorldDatabase,
-} from './world-database.js';
+import { MemoryDatabase } from './memory/memory-database.js';
+import { memoryRows } from './memory/memory-rows.js';
 
 const FIRST_DAY = 20_000;
 export const START_MS = (FIRST_DAY + 9) * SECONDS_PER_DAY * 1000 + 43_200_000;
@@ -93,23 +89,18 @@ const SCENES: readonly Scene[] = [
   { providers: 1, lies: 'none', verification: 'wallets', hasTotal: false },
 ];
 
-export const coreSimulation = coreSimulationOn(() => new MemoryDatabase());
-
-/** @param openDatabase gives each world an empty database */
-export function coreSimulationOn(openDatabase: OpenDatabase): Simulation {
-  return {
-    name: 'core',
-    options: { startMs: START_MS, slowPerMille: 15, slowestMs: 45_000 },
-    run: async (world) => {
-      const core = new CoreWorld(world, await openDatabase(world.scheduler));
-      try {
-        await core.run();
-      } finally {
-        core.close();
-      }
-    },
-  };
-}
+export const coreSimulation: Simulation = {
+  name: 'core',
+  options: { startMs: START_MS, slowPerMille: 15, slowestMs: 45_000 },
+  run: async (world) => {
+    const core = new CoreWorld(world);
+    try {
+      await core.run();
+    } finally {
+      core.close();
+    }
+  },
+};
 
 interface RunningIndexer {
   readonly process: SimulatedProcess;
@@ -123,7 +114,8 @@ class CoreWorld {
   private readonly scene: Scene;
   private readonly chain: SimulatedChain;
   private readonly providers: ReadonlyMap<string, SimulatedProvider>;
-  private readonly tables: MemoryTables;
+  private readonly database = new MemoryDatabase();
+  private readonly tables: MemoryTables = this.database.tables;
   private readonly locks: LockServer;
   private readonly finality: string;
   private readonly databaseFaults: number;
@@ -148,13 +140,9 @@ class CoreWorld {
   private isChanged = false;
   private ended: Error | undefined;
 
-  constructor(
-    { scheduler, choices }: World,
-    private readonly database: WorldDatabase,
-  ) {
+  constructor({ scheduler, choices }: World) {
     this.scheduler = scheduler;
     this.choices = choices;
-    this.tables = database.tables;
     this.locks = new LockServer(scheduler, choices);
     this.scene = choices.pick('scene', SCENES);
     const finalityBlocks = choices.between('finality', 2, 4);
@@ -163,7 +151,7 @@ class CoreWorld {
       : 'finalized';
     this.chain = new SimulatedChain(FIRST_DAY * SECONDS_PER_DAY - 100, finalityBlocks);
     this.seals = choices.chance('seals days', 500);
-    this.readsPrices = choices.chance('reads prices', 300) && database.prices !== undefined;
+    this.readsPrices = choices.chance('reads prices', 300);
     const audits = choices.pick('audits', ['none', 'none', 'all', 2] as const);
     this.auditSample = audits === 'none' ? undefined : audits;
     this.databaseFaults = choices.pick('database faults', [0, 20, 80]);
@@ -182,7 +170,7 @@ class CoreWorld {
         return [name, new SimulatedProvider(this.chain, scheduler, choices, traits)];
       }),
     );
-    const store = this.through(database.snapshots) as SnapshotStore;
+    const store = this.through(this.database.snapshots) as SnapshotStore;
     this.api = new SimulatedApi(store, this.stored, scheduler, choices);
   }
 
@@ -212,8 +200,7 @@ class CoreWorld {
   }
 
   private runUntil(until: () => boolean, mostSteps: number): Promise<RunOutcome> {
-    const afterStep = async (): Promise<void> => {
-      await this.database.refresh();
+    const afterStep = (): void => {
       this.check();
     };
     return this.scheduler.run({ until, mostSteps, afterStep });
@@ -271,7 +258,7 @@ class CoreWorld {
     const wallets = settled.map(([wallet]) => wallet);
     // Where the contract tells no total, a sample may pass over the wallet.
     const isSeen = this.auditSample === 'all' || scene.hasTotal;
-    if (wallets.length === 0 || !isSeen || database.change === undefined) return;
+    if (wallets.length === 0 || !isSeen) return;
     const wallet = choices.pick('changed wallet', wallets.sort());
     this.scheduler.note(`another hand changes a row of ${wallet.slice(0, 4)}`);
     this.isChanged = true;
@@ -533,9 +520,7 @@ class CoreWorld {
   }
 
   private priceStore(): PriceStore {
-    const { prices } = this.database;
-    if (prices === undefined) throw new Error('there are no prices in this database');
-    return this.through(prices, (method, values, result) => {
+    return this.through(this.database.prices, (method, values, result) => {
       if (method === 'record' && result === true) this.checkPrice(values[1] as Price);
     }) as PriceStore;
   }
@@ -674,6 +659,12 @@ class CoreWorld {
   }
 }
 
+async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
 function compare(what: string, stored: IndexRows, expected: IndexRows): void {
   for (const kind of ['changes', 'days', 'totals'] as const) {
     const [has, must] = [stored[kind], expected[kind]];
@@ -685,39 +676,6 @@ function compare(what: string, stored: IndexRows, expected: IndexRows): void {
       `stored but wrong: ${extra.join(' | ') || 'none'}; missing: ${missing.join(' | ') || 'none'}`,
     );
   }
-}
-
-/** A rollback may leave the total of a day that has no change any more. */
-function memoryRows({ changes, days, totals }: MemoryTables): IndexRows {
-  const known = new Set([...days.values()].flatMap((rows) => rows.map(({ day }) => day)));
-  return {
-    changes: textsOf(changes, (wallet, { block, seconds, balance }) =>
-      [wallet, block, seconds, balance].join(' '),
-    ),
-    days: textsOf(days, (wallet, { day, low, closing }) =>
-      [wallet, day, low ?? '-', closing].join(' '),
-    ),
-    totals: new Set([...totals].filter(([day]) => known.has(day)).map((row) => row.join(' '))),
-  };
-}
-
-/** The texts of each list of rows; a write replaces the list. */
-const texts = new WeakMap<readonly object[], readonly string[]>();
-
-function textsOf<R extends object>(
-  tables: ReadonlyMap<Address, readonly R[]>,
-  textOf: (wallet: Address, row: R) => string,
-): Set<string> {
-  const found = new Set<string>();
-  for (const [wallet, rows] of tables) {
-    let known = texts.get(rows);
-    if (known === undefined) {
-      known = rows.map((row) => textOf(wallet, row));
-      texts.set(rows, known);
-    }
-    for (const text of known) found.add(text);
-  }
-  return found;
 }
 
 /** Warnings and errors go to the trace. */

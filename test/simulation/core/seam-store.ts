@@ -2,7 +2,6 @@
 import { DatabaseUnavailableError } from '#libs/db';
 import { type LowmarkError } from '#libs/domain';
 import { type Scheduler } from '../kernel/index.js';
-import { WRITES } from './world-database.js';
 
 interface StoreFaults {
   /** For the trace. */
@@ -16,6 +15,12 @@ interface StoreFaults {
 
 /** Sees each call as it is carried out. */
 export type StoreCall = (method: string, values: readonly unknown[], result: unknown) => void;
+
+/** Methods that write: what they did stands although their answer may be lost. */
+const WRITES: ReadonlySet<string> = new Set([
+  ...['create', 'takeLead', 'commit', 'rollback', 'rewind', 'recountTotal', 'halt', 'clearHalt'],
+  ...['recordFinding', 'record', 'hold', 'seal', 'forgetLists', 'recheck', 'rechecked'],
+]);
 
 /** Refusals that only a fault of the program brings about. */
 const FAULTS = new Set(['DATABASE_REFUSED', 'WRONG_WALLET_STATE']);

@@ -154,11 +154,6 @@ export class Scheduler {
     return place.run({ scheduler: this, process }, work);
   }
 
-  /** Runs code with the real clock, timers and random numbers: a call to a real server, which a step waits for. */
-  outside<T>(work: () => T): T {
-    return place.run(undefined, work);
-  }
-
   /** Ends a process between two of its steps: it never runs again. */
   kill(process: SimulatedProcess): void {
     this.note(`${process.name} dies`);

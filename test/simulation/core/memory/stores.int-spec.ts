@@ -38,12 +38,11 @@ import {
 import { testSeeds } from '#libs/testing/seeds';
 import { indexedTables, type IndexTables } from '../../../../apps/indexer/test/oracle.js';
 import { Choices } from '../../kernel/index.js';
-import { MemoryAuditRunStore } from './memory-audit-run-store.js';
-import { MemoryIndexStore } from './memory-index-store.js';
-import { MemoryPriceAcceptanceStore, MemoryPriceStore } from './memory-price-store.js';
-import { MemoryDayLows, MemorySealedDayStore, MemorySealWriter } from './memory-seal-stores.js';
-import { MemorySnapshotStore } from './memory-snapshot-store.js';
-import { MemoryTables, type Public } from './memory-tables.js';
+import { type IndexRows } from '../oracle.js';
+import { MemoryDatabase } from './memory-database.js';
+import { MemoryPriceAcceptanceStore } from './memory-price-store.js';
+import { memoryRows } from './memory-rows.js';
+import { type MemoryTables, type Public } from './memory-tables.js';
 
 interface Stores {
   readonly index: Public<IndexStore>;
@@ -74,18 +73,8 @@ function inPostgres(database: Database): Stores {
   };
 }
 
-function inMemory(tables: MemoryTables): Stores {
-  return {
-    index: new MemoryIndexStore(tables),
-    snapshots: new MemorySnapshotStore(tables),
-    lows: new MemoryDayLows(tables),
-    writer: new MemorySealWriter(tables),
-    days: new MemorySealedDayStore(tables),
-    prices: new MemoryPriceStore(tables),
-    acceptances: new MemoryPriceAcceptanceStore(tables),
-    audits: new MemoryAuditRunStore(tables),
-    basis: undefined,
-  };
+function inMemory({ tables, ...stores }: MemoryDatabase): Stores {
+  return { ...stores, acceptances: new MemoryPriceAcceptanceStore(tables), basis: undefined };
 }
 
 const TABLES = [
@@ -111,8 +100,9 @@ describe.each(testSeeds())('the stores in PostgreSQL and in memory, $which', ({ 
   it('gives the same results, errors and rows', async () => {
     const database = await test.open();
     await database.query({ text: `TRUNCATE ${TABLES.join()}` });
-    const tables = new MemoryTables();
-    const stores: readonly [Stores, Stores] = [inPostgres(database), inMemory(tables)];
+    const memory = new MemoryDatabase();
+    const { tables } = memory;
+    const stores: readonly [Stores, Stores] = [inPostgres(database), inMemory(memory)];
     const choices = new Choices(seed);
     const both = async (call: Call): Promise<unknown> => {
       const [stored, remembered] = [
@@ -128,7 +118,7 @@ describe.each(testSeeds())('the stores in PostgreSQL and in memory, $which', ({ 
     for (let at = 0; at < CALLS; at++) {
       const result = await both(await aCall(choices, stores[1].index, tables));
       outcomes.add((result as { error?: string } | undefined)?.error ?? 'done');
-      expect(memoryRows(tables)).toEqual(await indexedTables(database));
+      expect(memoryRows(tables)).toEqual(rowsIn(await indexedTables(database)));
       await both(({ index }) => index.blocks(0n));
       await both(async ({ index }) => comparable(await index.state()));
     }
@@ -432,24 +422,7 @@ function aTime(choices: Choices, after: number): number {
   return choices.pick('time', [after + 12, after, midnight, midnight - 1, midnight + 40_000]);
 }
 
-/** As `indexedTables` reads the tables of PostgreSQL. */
-function memoryRows({ changes, days, totals }: MemoryTables): IndexTables {
-  const wallets = [...changes.keys()].sort();
-  const known = new Set([...days.values()].flat().map(({ day }) => day));
-  return {
-    changes: wallets.flatMap((wallet) =>
-      (changes.get(wallet) ?? []).map(({ block, seconds, balance }) =>
-        [wallet.slice(2), block, seconds, balance].join(' '),
-      ),
-    ),
-    days: wallets.flatMap((wallet) =>
-      (days.get(wallet) ?? []).map(({ day, low, closing }) =>
-        [wallet.slice(2), day, low ?? '-', closing].join(' '),
-      ),
-    ),
-    totals: [...totals]
-      .filter(([day]) => known.has(day))
-      .sort(([one], [other]) => one - other)
-      .map((row) => row.join(' ')),
-  };
+function rowsIn({ changes, days, totals }: IndexTables): IndexRows {
+  const ofWallets = (rows: readonly string[]) => new Set(rows.map((row) => `0x${row}`));
+  return { changes: ofWallets(changes), days: ofWallets(days), totals: new Set(totals) };
 }

@@ -9,7 +9,7 @@ import { aBlock } from '#libs/testing/database';
 import { type NightlyAudit } from '#libs/verification';
 import { type IndexPhase, IndexStatus } from '../status/index-status.js';
 import { type IndexerSettings } from '../settings/indexer.env.js';
-import { AuditService } from './audit.service.js';
+import { AuditService, isAuditDue } from './audit.service.js';
 
 const HOUR_MS = 3_600_000;
 const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
@@ -166,5 +166,22 @@ describe('AuditService', () => {
     expect(isEnded).toBe(true);
     await service.tick();
     expect(seen.runs).toBe(1);
+  });
+});
+
+describe('isAuditDue', () => {
+  const at = (text: string): number => Date.parse(`2026-11-${text}Z`);
+
+  it.each([
+    ['where there was none ever', undefined, '20T12:00:00', true],
+    ['from the hour on', '19T03:00:00', '20T03:00:00', true],
+    ['not a moment before', '19T03:00:00', '20T02:59:59.999', false],
+    ['not twice', '20T03:00:00', '20T03:00:00', false],
+    ['not until the next night', '20T03:00:01', '21T02:59:00', false],
+    ['later, where it was missed', '19T03:00:00', '20T17:20:00', true],
+    ['in the hour, after one that was made up for late', '20T02:50:00', '20T03:00:00', true],
+    ['not where the clock went back', '20T03:00:00', '19T23:00:00', false],
+  ])('is one %s', (_case, last, now, due) => {
+    expect(isAuditDue(3, last === undefined ? undefined : at(last), at(now))).toBe(due);
   });
 });

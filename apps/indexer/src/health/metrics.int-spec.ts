@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SchedulerRegistry } from '@nestjs/schedule';
@@ -13,13 +13,14 @@ import { IndexerModule } from '../indexer.module.js';
 
 let chain: TestChain;
 let database: TestDatabase;
-beforeEach(async () => {
+beforeAll(async () => {
   [chain, database] = await Promise.all([
     startChain({ deployedSeconds: Date.parse('2026-11-20T00:00:00Z') / 1000 }),
     createTestDatabase(),
   ]);
 });
-afterEach(() => Promise.all([chain.stop(), database.drop()]));
+beforeEach(() => database.empty());
+afterAll(() => Promise.all([chain.stop(), database.drop()]));
 
 /** More blocks than a sync that is not announced, and nearly all of them final. */
 const BLOCKS = 1_200;
@@ -69,11 +70,7 @@ it('the whole indexer tells of its index, its sync and its connections', async (
       expect(text).toContain(`\nlowmark_index_rollbacks_total{why="${why}",app="indexer"} 0\n`);
     }
     expect(text).toMatch(/^lowmark_audit_last_success_timestamp_seconds\{app="indexer"\} 0$/m);
-    expect([...app.get(SchedulerRegistry).getCronJobs().keys()].sort()).toEqual([
-      'audit',
-      'partitions',
-      'seal',
-    ]);
+    expect(jobsOf(app)).toEqual(['audit', 'partitions', 'seal']);
     for (const state of ['idle', 'busy', 'waiting']) {
       expect(text).toMatch(
         new RegExp(`^lowmark_database_connections\\{state="${state}",app="indexer"\\} \\d+$`, 'm'),
@@ -84,8 +81,9 @@ it('the whole indexer tells of its index, its sync and its connections', async (
   }
 });
 
-it('tells that nothing vouches for the events in the mode none', async () => {
-  const { app, lines } = await anIndexer({ STAKE_VERIFICATION: 'none' });
+it('tells that nothing vouches for the events in the mode none, and has no audit that is off', async () => {
+  const settings = { STAKE_VERIFICATION: 'none', AUDIT_HOUR_UTC: 'off' };
+  const { app, lines } = await anIndexer(settings);
   try {
     await app.listen(0, '127.0.0.1');
     const url = await app.getUrl();
@@ -95,10 +93,16 @@ it('tells that nothing vouches for the events in the mode none', async () => {
     expect(text).toMatch(/^lowmark_index_verified_block\{app="indexer"\} 0$/m);
     const told = { level: 'warn', msg: 'Events are verified by: none' };
     expect(lines).toContainEqual(expect.objectContaining(told));
+    expect(jobsOf(app)).toEqual(['partitions', 'seal']);
+    expect(text).not.toContain('lowmark_audit_');
   } finally {
     await app.close();
   }
 });
+
+function jobsOf(app: NestFastifyApplication): string[] {
+  return [...app.get(SchedulerRegistry).getCronJobs().keys()].sort();
+}
 
 async function anIndexer(more: Readonly<Record<string, string>> = {}) {
   const { contracts } = chain;

@@ -262,15 +262,4 @@ describe('a price beyond the limits', () => {
     await next(metrics, 'held');
     expect((await prices.standing()).hold).toMatchObject({ reason: 'drift', beforeUsd: '0.1' });
   });
-
-  it('is every first price where there are no bounds', async () => {
-    const { isQuick, priceMaxChange } = STRICT;
-    const without = { isQuick, priceMaxChange, priceBoundsUsd: undefined };
-    const answer = () => ({ answer: usd(price), secondsAgo: 1 });
-    const { metrics } = await start(`chainlink:${FEED}`, answer, without);
-    await next(metrics, 'held');
-    expect(await prices.newest()).toBeUndefined();
-    await accept('0.15');
-    await next(metrics, 'stored');
-  });
 });

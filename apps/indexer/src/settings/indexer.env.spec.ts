@@ -38,12 +38,3 @@ describe('the hour of the nightly audit', () => {
     expect(() => read({ AUDIT_HOUR_UTC: hour })).toThrow('AUDIT_HOUR_UTC must be off, or 0 to 23');
   });
 });
-
-describe('the bounds of the price', () => {
-  it('are refused where no price is within them', () => {
-    expect(() => read({ PRICE_BOUNDS_USD: '0.5..0.05' })).toThrow(
-      'PRICE_BOUNDS_USD must have the lowest price first',
-    );
-    read({ PRICE_BOUNDS_USD: '0.05..0.05' });
-  });
-});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { fingerprintOf, IndexStore } from '#libs/db';
 import { systemClock } from '#libs/platform';
 import { createLogger } from '#libs/service';
@@ -31,12 +31,13 @@ beforeAll(async () => {
   test = await createTestDatabase();
   store = new IndexStore(await test.open());
 });
+beforeEach(() => test.empty());
 afterAll(() => test.drop());
 
 const BLOCK = { ...aBlock(0), parentHash: aBlock(0).hash };
 
-function prepare(reader: ChainReader, own: IndexStore, status: IndexStatus, options = wanted) {
-  return new IndexPreparation(reader, own, status, systemClock, logger, options).prepare();
+function prepare(reader: ChainReader, status: IndexStatus, options = wanted) {
+  return new IndexPreparation(reader, store, status, systemClock, logger, options).prepare();
 }
 
 /**
@@ -71,27 +72,24 @@ function readerBehind(other: IndexOptions): ChainReader {
 describe('IndexPreparation', () => {
   it('tells how far the index is, though no endpoint answers', async () => {
     const settings = indexSettingsOf(wanted);
-    const fresh = await createTestDatabase();
-    const own = new IndexStore(await fresh.open());
-    const { head } = await own.create(
+    const { head } = await store.create(
       anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } }),
     );
     const status = new IndexStatus();
     const away = () => Promise.reject(new Error('no endpoint'));
     const reader = Object.assign(readerBehind(wanted), { verifyChainId: away });
-    await expect(prepare(reader, own, status)).rejects.toThrow('no endpoint');
+    await expect(prepare(reader, status)).rejects.toThrow('no endpoint');
     expect(status.head).toEqual(head);
-    await fresh.drop();
   });
 
   it('refuses the index that another process has made meanwhile with other settings', async () => {
     const other = { ...wanted, events: [{ event: 'Deposited' }] } as unknown as IndexOptions;
-    await expect(prepare(readerBehind(other), store, new IndexStatus())).rejects.toMatchObject({
+    await expect(prepare(readerBehind(other), new IndexStatus())).rejects.toMatchObject({
       code: 'SETTINGS_CHANGED',
       message: expect.stringContaining('STAKE_EVENTS was [{"event":"Deposited"}]'),
     });
     const status = new IndexStatus();
-    await prepare(readerBehind(other), store, status, other);
+    await prepare(readerBehind(other), status, other);
     expect(status.verification).toMatchObject({ mode: 'total' });
   });
 });

@@ -55,19 +55,8 @@ function range(number: number, ...wallets: readonly number[]): ReadRange {
   } as unknown as ReadRange;
 }
 
+// What it keeps in memory, and what the database refuses of it: test/simulation.
 describe('IndexWriter', () => {
-  it('keeps the states that it folds, whatever is evicted meanwhile', async () => {
-    const wallets = [1, 2, 3, 4];
-    // The commit of each range ends, and evicts all wallets but one, while the next one reads its states.
-    for (let number = 1; number <= 6; number += 1) {
-      await writer.apply(range(number, ...wallets, 10 + number), NO_FACTS);
-    }
-    await writer.settled();
-    const balances = await new IndexStore(database).balancesAt([...wallets, 16].map(aWallet), 6n);
-    expect(balances).toEqual([30n, 30n, 30n, 30n, 5n]);
-    expect(writer.stored).toMatchObject({ total: 150n, head: aBlock(6) });
-  });
-
   it('writes nothing once its lead has ended', async () => {
     await writer.apply(range(1, 1), NO_FACTS);
     await writer.settled();
@@ -101,12 +90,5 @@ describe('IndexWriter', () => {
     expect(writer.rememberedBlocks()).toEqual([aBlock(0), aBlock(1)]);
     await writer.reload();
     expect(writer.rememberedBlocks()).toEqual([aBlock(0), aBlock(1)]);
-  });
-
-  it('is refused by the database, should it not know that its lead has ended', async () => {
-    await IndexWriter.takeLead(new IndexStore(database), OPTIONS, new AbortController().signal);
-    await writer.apply(range(1, 1), NO_FACTS);
-    await expect(writer.settled()).rejects.toMatchObject({ code: 'INDEX_FENCED' });
-    expect(writer.isOpen).toBe(false);
   });
 });

@@ -14,7 +14,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'one of two endpoints lies about a signature': [
-    'libs/chain/src/siwe/two-endpoints.int-spec.ts',
+    'libs/chain/src/siwe/wallet-signatures.int-spec.ts',
     'apps/redemption/src/chain/endpoints-disagree.int-spec.ts',
   ],
   'an endpoint lies about gas': [

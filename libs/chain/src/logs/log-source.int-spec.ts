@@ -1,27 +1,37 @@
-/** The log source on a real chain, with nodes between them that give false answers, or fewer than it asks for. */
+/**
+ * The log source on a real chain, with nodes between them that give false answers, or fewer than it asks for. Habits of
+ * real nodes, and events that are left out, are in apps/indexer/test; nodes that lag or change forks in test/simulation.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aWallet } from '#libs/testing/database';
+import { type BlockRef } from '#libs/domain';
 import { type Fault, FaultyHistory } from '#libs/testing/fake-node';
 import { type RangeTooLargeError } from '../errors/rpc.errors.js';
+import { ChainReader } from '../reader/chain-reader.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';
-import { aSourceOf } from './log-bench.support.js';
+import { LogSource, type LogSourceOptions } from './log-source.js';
+
+let history: FaultyHistory;
+beforeAll(async () => {
+  history = await FaultyHistory.start();
+});
+afterAll(() => history.stop());
+
+/** A log source with one endpoint for each of the faults; undefined: an endpoint without a fault. */
+async function aSource(
+  faults: readonly (Fault | readonly Fault[] | undefined)[],
+  options: Partial<LogSourceOptions> = {},
+): Promise<{ source: LogSource; pool: RpcPool }> {
+  const pool = await history.pool(...faults);
+  const source = new LogSource(pool, {
+    contracts: [history.chain.contracts.staking],
+    events: parseStakeEvents('staked-withdrawn'),
+    ...options,
+  });
+  return { source, pool };
+}
 
 describe('LogSource', () => {
-  let history: FaultyHistory;
-
-  beforeAll(async () => {
-    history = await FaultyHistory.start();
-  });
-
-  afterAll(async () => {
-    await history.stop();
-  });
-
-  const aSource = (
-    faults: Parameters<typeof aSourceOf>[1],
-    options?: Parameters<typeof aSourceOf>[2],
-  ) => aSourceOf(history, faults, options);
-
   it('reads events, times and linked headers in one request', async () => {
     const { source, pool } = await aSource([undefined]);
     const answer = await source.fetch(history.range);
@@ -66,77 +76,18 @@ describe('LogSource', () => {
     expect(sizes).toEqual([2, 2]);
   });
 
-  it('takes times from headers where logs carry none', async () => {
-    const { source } = await aSource([{ kind: 'no-log-timestamps' }]);
-    const sparse = await source.fetch(history.range, { headers: 'events' });
-    expect(sparse.blocks).toEqual(history.truth);
-    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
-  });
-
-  it('does not believe the time of a log that its header denies, without reading all headers', async () => {
-    const { source, pool } = await aSource([{ kind: 'wrong-log-timestamps' }, undefined]);
-    const sparse = await source.fetch(history.range, { headers: 'events' });
-    expect(sparse).toMatchObject({ endpoint: pool.endpoints[0], blocks: history.truth });
-    const other = { avoid: [pool.endpoints[1] ?? ''] };
-    const honest = await source.fetch(history.range, { avoid: [pool.endpoints[0] ?? ''] });
-    expect(await source.compare(honest, other)).toMatchObject({ differing: [] });
-  });
-
-  it('puts logs in order, and takes only a log at the place of another one for doubled', async () => {
-    const { source, pool } = await aSource([{ kind: 'unordered-logs' }, undefined]);
-    const answer = await source.fetch(history.range);
-    expect(answer).toMatchObject({ endpoint: pool.endpoints[0], blocks: history.truth });
-  });
-
-  it('tells the blocks in which two answers differ', async () => {
-    const { source, pool } = await aSource([
-      undefined,
-      { kind: 'drop-one-log', block: history.busy },
-    ]);
-    const [honest, other] = pool.endpoints as [string, string];
-    const answer = await source.fetch(history.range, { avoid: [other] });
-    const same = await source.compare(answer, { avoid: [other] });
-    expect(same).toMatchObject({ endpoint: honest, differing: [] });
-    expect(await source.compare(answer, { avoid: [honest] })).toMatchObject({
-      endpoint: other,
-      differing: [history.busy],
-    });
-    const thin = await source.fetch(history.range, { avoid: [honest], headers: 'events' });
-    expect((await source.compare(thin, { avoid: [other] })).differing).toEqual([history.busy]);
-  });
-
-  it('adds several contracts up and takes an empty range for what it is', async () => {
-    const other = aWallet(99);
-    const { source } = await aSource([undefined], {
-      contracts: [other, history.chain.contracts.staking],
-    });
-    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
-    const empty = await source.fetch({ from: history.busy + 1n, to: history.busy + 1n });
-    expect(empty).toMatchObject({ blocks: [], events: 0, head: { number: history.busy + 1n } });
-    expect(empty.parentHash).toBe(empty.head.parentHash);
-  });
-
   describe('moves on to the next endpoint from one', () => {
     it.each<[string, Fault]>([
       ['that answers [] though the headers are right', { kind: 'empty-logs' }],
       ['that lags behind', { kind: 'lagging', blocks: 2n }],
-      ['that leaves out all logs of a block', { kind: 'drop-block-logs' }],
-      ['that leaves out the only log of a block', { kind: 'drop-one-log' }],
       ['with logs of another fork', { kind: 'other-fork-logs' }],
-      ['that sends a log twice', { kind: 'duplicate-log' }],
-      ['with removed logs', { kind: 'removed-log' }],
       ['with a log of another block', { kind: 'log-out-of-range' }],
-      [
-        'with logs that are no list',
-        { kind: 'result', method: 'eth_getLogs', result: { logs: [] } },
-      ],
       ['with logs that are no logs', { kind: 'result', method: 'eth_getLogs', result: [null] }],
       [
         'with blocks that are no blocks',
         { kind: 'result', method: 'eth_getBlockByNumber', result: { number: '0x1' } },
       ],
     ])('%s', async (_case, fault) => {
-      if (fault.kind === 'drop-one-log') fault = { ...fault, block: history.single };
       const { source, pool } = await aSource([fault, undefined]);
       const answer = await source.fetch(history.range);
       expect(answer.blocks).toEqual(history.truth);
@@ -145,10 +96,8 @@ describe('LogSource', () => {
     });
 
     it('whose headers are not one chain', async () => {
-      const { source, pool } = await aSource([
-        { kind: 'broken-chain', block: history.single },
-        undefined,
-      ]);
+      const broken: Fault = { kind: 'broken-chain', block: history.single };
+      const { source, pool } = await aSource([broken, undefined]);
       expect((await source.fetch(history.range)).endpoint).toBe(pool.endpoints[1]);
     });
   });
@@ -172,17 +121,6 @@ describe('LogSource', () => {
     expect(history.nodes[0]?.requests.length).toBe(asked);
   });
 
-  it.each<[string, Fault]>([
-    ['all logs of a block', { kind: 'drop-block-logs' }],
-    ['every log', { kind: 'empty-logs' }],
-  ])('with one endpoint that leaves out %s, reads the receipts', async (_case, fault) => {
-    const { source } = await aSource([fault]);
-    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
-    expect(new Set(history.warnings.map(({ code }) => code))).toEqual(
-      new Set(['RPC_LOGS_WITHHELD']),
-    );
-  });
-
   it('asks an endpoint again that left out logs once, and reads no receipts then', async () => {
     const { source } = await aSource([{ kind: 'drop-block-logs', times: 1 }]);
     expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
@@ -204,20 +142,6 @@ describe('LogSource', () => {
         message: expect.stringContaining(`block ${String(history.single)}`),
       },
     ]);
-  });
-
-  it('sees one of several logs of a block missing where it counts them a second time', async () => {
-    const { source } = await aSource([{ kind: 'drop-one-log', block: history.busy }]);
-    for (const headers of ['all', 'events'] as const) {
-      const answer = await source.fetch(history.range, { headers, recheckEventBlocks: true });
-      expect(answer.blocks).toEqual(history.truth);
-    }
-  });
-
-  it('cannot see one of several logs of a block missing by itself, but receipts show it', async () => {
-    const { source } = await aSource([{ kind: 'drop-one-log', block: history.busy }]);
-    expect((await source.fetch(history.range)).events).toBe(4);
-    expect((await source.fetch(history.range, { by: 'receipts' })).blocks).toEqual(history.truth);
   });
 
   describe('on a chain without blooms', () => {
@@ -269,30 +193,9 @@ describe('LogSource', () => {
       });
     });
 
-    it.each([
-      [
-        'the same range',
-        (from: bigint, to: bigint) => `retry with the range ${String(from)}-${String(to)}`,
-      ],
-      ['a range elsewhere', () => 'Try with this block range [0x0, 0x1].'],
-      ['nothing', () => 'block range is too wide'],
-    ])('without believing a proposal of %s', async (_case, text) => {
-      const error = (from: bigint, to: bigint): { code: number; message: string } => ({
-        code: -32602,
-        message: text(from, to),
-      });
-      expect(
-        (await tooLarge({ kind: 'range-limit', blocks: 2, error })).proposedTo,
-      ).toBeUndefined();
-    });
-
     it.each<[string, Fault]>([
-      ['silence', { kind: 'never-answers' }],
-      ['a trickle', { kind: 'trickle' }],
       ['a body over the limit', { kind: 'oversized-body', bytes: 1_100_000 }],
-      ['a body that breaks off', { kind: 'truncated-body' }],
       ['a closed connection', { kind: 'reset' }],
-      ['a bad gateway', { kind: 'status', status: 502 }],
       [
         'an internal error',
         { kind: 'error', method: 'eth_getLogs', code: -32603, message: 'Internal error' },
@@ -302,7 +205,7 @@ describe('LogSource', () => {
     });
 
     it('but not of a single block, and not of a node that is not there', async () => {
-      const { source } = await aSource([{ kind: 'never-answers' }]);
+      const { source } = await aSource([{ kind: 'reset' }]);
       await expect(source.fetch({ from: history.busy, to: history.busy })).rejects.toMatchObject({
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });
@@ -344,5 +247,83 @@ describe('LogSource', () => {
     await expect(source.fetch(history.range, { signal })).rejects.toMatchObject({
       name: 'TimeoutError',
     });
+  });
+});
+
+/** What is new at the chain's tip, read in one request. */
+describe('the tip of the chain', () => {
+  async function readTip(
+    back: bigint,
+    ...faults: (Fault | undefined)[]
+  ): Promise<{ tip: Awaited<ReturnType<LogSource['tip']>>; head: BlockRef }> {
+    const pool = await history.pool(...(faults.length === 0 ? [undefined] : faults));
+    const contracts = [history.chain.contracts.staking];
+    const reader = new ChainReader(pool, { contracts });
+    const source = new LogSource(pool, { contracts, events: parseStakeEvents('staked-withdrawn') });
+    const [head] = await reader.headers([history.range.to - back]);
+    if (!head) throw new Error('no such block');
+    const total = await reader.totalCalls();
+    for (const node of history.nodes) node.requests.length = 0;
+    return { tip: await source.tip({ head, tag: undefined, total }), head };
+  }
+
+  const sizes = (): number[] | undefined =>
+    history.nodes[0]?.requests.map(({ calls }) => calls.length);
+
+  it('is one request where one block is new, the contract’s total included', async () => {
+    const { tip, head } = await readTip(1n);
+    expect(tip.answer).toMatchObject({
+      from: history.range.to,
+      to: history.range.to,
+      parentHash: head.hash,
+      blocks: history.truth.filter(({ blockNumber }) => blockNumber === history.range.to),
+    });
+    expect(tip.latest.number).toBe(history.range.to);
+    expect(tip.total).toBeGreaterThan(0n);
+    expect(sizes()).toEqual([3]);
+  });
+
+  it('is one more for the headers where several are', async () => {
+    const { tip, head } = await readTip(5n);
+    expect(tip.answer).toMatchObject({ from: head.number + 1n, parentHash: head.hash });
+    expect(tip.answer?.blocks).toEqual(
+      history.truth.filter(({ blockNumber }) => blockNumber > head.number),
+    );
+    expect(tip.answer?.headers).toHaveLength(5);
+    expect(sizes()).toEqual([3, 4]);
+  });
+
+  it('is nothing where nothing is new, though a node refuses logs of blocks to come', async () => {
+    const { tip } = await readTip(0n, {
+      kind: 'error',
+      method: 'eth_getLogs',
+      code: -32000,
+      message: 'invalid block range params',
+    });
+    expect(tip.answer).toBeUndefined();
+  });
+
+  it('is not believed where a bloom speaks of an event that the logs lack', async () => {
+    let hasLied = false;
+    // The fault is at the node that is asked first, whichever it is: a node that was slow before is asked second.
+    const fault: Fault = {
+      kind: 'lie',
+      change: ({ method }) => {
+        if (hasLied || method !== 'eth_getLogs') return undefined;
+        hasLied = true;
+        return [];
+      },
+    };
+    const { tip } = await readTip(1n, fault, fault);
+    expect(tip.answer?.blocks).toEqual(
+      history.truth.filter(({ blockNumber }) => blockNumber === history.range.to),
+    );
+    expect(history.warnings).toContainEqual(expect.objectContaining({ code: 'RPC_LOGS_WITHHELD' }));
+  });
+
+  it('fails where a lagging node lacks a block in between', async () => {
+    await expect(readTip(5n, { kind: 'broken-chain', block: history.single })).rejects.toThrow(
+      /does not follow the block before it/,
+    );
   });
 });

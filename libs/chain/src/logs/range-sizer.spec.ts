@@ -23,12 +23,6 @@ describe('RangeSizer', () => {
     expect(sizer.size).toBe(400);
   });
 
-  it('never asks for more than the maximum', () => {
-    const sizer = new RangeSizer(options);
-    expect(Math.max(...ask(sizer, Infinity, 20))).toBe(1000);
-    expect(new RangeSizer({ ...options, maxBlocks: 5 }).size).toBe(5);
-  });
-
   it('goes to the size that would have met the target, halving at the most', () => {
     const sizer = new RangeSizer(options);
     sizer.succeeded(100, 1250);
@@ -78,7 +72,7 @@ describe('RangeSizer', () => {
     expect(sizer.size).toBe(300);
   });
 
-  it.each([10, 37, 128, 500, 800])('finds a limit of %i that is never named', (limit) => {
+  it.each([10, 500])('finds a limit of %i that is never named', (limit) => {
     const sizer = new RangeSizer({ ...options, initialBlocks: 1000 });
     const sizes = ask(sizer, limit, 18);
     expect(sizes.filter((size) => size > limit).length).toBeLessThanOrEqual(12);

@@ -6,7 +6,6 @@ import { EventDecoder, EventMismatchError } from './stake-logs.js';
 
 const ALICE = `0x${'a1'.repeat(20)}` as const;
 const BOB = `0x${'b0'.repeat(20)}` as const;
-const ZERO = `0x${'00'.repeat(20)}` as const;
 
 function decode(decoder: EventDecoder, topics: unknown[], data: string): StakeDelta[] | string {
   const deltas: StakeDelta[] = [];
@@ -32,26 +31,6 @@ describe('decoding events', () => {
     expect(decode(decoder, topicsOf('Withdrawn', BOB), word(most))).toEqual([
       { wallet: BOB, amount: -most },
     ]);
-  });
-
-  it('ignores amounts of zero and the zero address', () => {
-    expect(decode(decoder, topicsOf('Staked', ALICE), word(0n))).toEqual([]);
-    expect(decode(decoder, topicsOf('Staked', ZERO), word(9n))).toEqual([]);
-  });
-
-  it('gives a transfer both sides, and a mint only one', () => {
-    const transfer = new EventDecoder(parseStakeEvents('transfer'));
-    const abi = parseAbi([
-      'event Transfer(address indexed from, address indexed to, uint256 value)',
-    ]);
-    const topics = (from: `0x${string}`, to: `0x${string}`): unknown[] =>
-      encodeEventTopics({ abi, eventName: 'Transfer', args: { from, to } });
-    expect(decode(transfer, topics(ALICE, BOB), word(3n))).toEqual([
-      { wallet: ALICE, amount: -3n },
-      { wallet: BOB, amount: 3n },
-    ]);
-    expect(decode(transfer, topics(ZERO, BOB), word(3n))).toEqual([{ wallet: BOB, amount: 3n }]);
-    expect(decode(transfer, topics(BOB, ZERO), word(3n))).toEqual([{ wallet: BOB, amount: -3n }]);
   });
 
   it('filters by conditions and reads fields behind others', () => {

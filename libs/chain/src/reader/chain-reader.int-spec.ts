@@ -158,15 +158,6 @@ describe('ChainReader', () => {
       expect(await reader.stakeTotal(genesis as BlockRef)).toBe(0n);
     });
 
-    it('come from another node where one has no state, and are undefined where none has', async () => {
-      const pruned: Fault = {
-        kind: 'pruned',
-        when: (calls) => calls.some(({ params }) => typeof params[1] === 'object'),
-      };
-      expect(await aReader([pruned, undefined]).stakeTotal(after)).toBe(407n);
-      expect(await aReader([pruned, pruned]).stakeTotal(after)).toBeUndefined();
-    });
-
     it('are undefined where the contract has none, or the settings say so', async () => {
       const without = aReader([undefined], { contracts: [chain.contracts.staking, ALICE] });
       expect(without.hasTotal).toBe(true);
@@ -199,18 +190,6 @@ describe('ChainReader', () => {
       node.fault = behind;
       expect(await reader.stakeTotal(after)).toBeUndefined();
       clock.advance(120_000);
-      expect(reader.hasTotal).toBe(true);
-    });
-
-    it('are there where one of two nodes is behind the contract', async () => {
-      const behind: Fault = {
-        kind: 'error',
-        method: 'eth_call',
-        code: 3,
-        message: 'execution reverted',
-      };
-      const reader = aReader([{ ...behind, times: 1 }, undefined]);
-      expect(await reader.stakeTotal(after)).toBe(407n);
       expect(reader.hasTotal).toBe(true);
     });
 

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { type Chain } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import * as chains from 'viem/chains';
 import { type Address } from '#libs/domain';
-import { isSignedByAccount } from './wallet-signatures.js';
+import { isSignedByAccount, UNIVERSAL_VERIFIERS } from './wallet-signatures.js';
 
 const TEXT = 'example.com wants you to sign in\n€ and 𝄞';
 const owner = privateKeyToAccount(`0x${'33'.repeat(32)}`);
@@ -59,5 +61,18 @@ describe('isSignedByAccount', () => {
         },
       ),
     );
+  });
+});
+
+describe('the universal verifiers', () => {
+  it('are those of viem’s chain definitions', () => {
+    const named = Object.values(chains as unknown as Record<string, Chain>).flatMap(
+      ({ id, contracts }) => {
+        const verifier = contracts?.erc6492Verifier?.address;
+        return verifier === undefined ? [] : [[id, verifier.toLowerCase()] as const];
+      },
+    );
+    expect(new Map(named).size).toBeGreaterThan(0);
+    expect(new Map(named)).toEqual(new Map(UNIVERSAL_VERIFIERS));
   });
 });

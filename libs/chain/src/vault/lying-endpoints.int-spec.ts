@@ -105,17 +105,17 @@ describe('VaultReader, among endpoints that lie about the final block,', () => {
   ]);
 
   describe('one of two', () => {
-    it.each(places)('ends no voucher by %s', async (_case, faults) => {
-      // The chain stands still, and the deadline has passed by our clock.
-      const evidence = await observed(open, faults, open.deadlineSeconds + 1);
-      expect(evidence).toMatchObject({ outcome: 'live' });
-    });
-
-    it.each(places)('lets nothing be done on what is over, by %s', async (_case, faults) => {
-      for (const voucher of [expired, claimed, cancelled]) {
-        expect(await observed(voucher, faults)).toMatchObject({ outcome: 'live' });
-      }
-    });
+    it.each(places)(
+      'ends no voucher, and lets nothing be done on what is over, by %s',
+      async (_case, faults) => {
+        // The chain stands still, and the deadline has passed by our clock.
+        const evidence = await observed(open, faults, open.deadlineSeconds + 1);
+        expect(evidence).toMatchObject({ outcome: 'live' });
+        for (const voucher of [expired, claimed, cancelled]) {
+          expect(await observed(voucher, faults)).toMatchObject({ outcome: 'live' });
+        }
+      },
+    );
 
     it.each(places)('is named with both figures, by %s, and heals', async (_case, faults) => {
       const reader = await aReader(faults, bench.seconds + 3600);

@@ -1,4 +1,4 @@
-/** The deployment of a vault, on a real chain and on chains that cannot run it. */
+/** The deployment of a vault and of a registry, on a real chain and on chains that cannot run them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,13 +13,26 @@ import { aWallet } from '#libs/testing/database';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { deployVault } from './deploy-contracts.js';
+import { isRegistryOf, readRegistryFacts } from '../registry/registry-facts.js';
+import { deployRegistry, deployVault } from './deploy-contracts.js';
 import { isVaultCode, readVaultFacts, type VaultQuestion } from '../vault/vault-facts.js';
 import { accountOf } from '../accounts/private-key.js';
 import { VoucherSigner } from '../vault/voucher.js';
 
 const { SIGNER_KEY, OTHER_KEY, CANCELLER, PAUSER } = VaultBench;
-const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-vault.mjs', import.meta.url));
+
+/** Runs a script that deploys, and gives what it says. */
+const run = (script: string, ...args: string[]) => {
+  const path = fileURLToPath(new URL(`../../../../contracts/${script}.mjs`, import.meta.url));
+  return promisify(execFile)(process.execPath, [path, ...args]);
+};
+/** What the script says when it refuses to deploy; it never shows the deployer's key. */
+async function refusal(script: string, ...args: string[]): Promise<string> {
+  const error = await run(script, ...args).catch((caught: unknown) => caught);
+  const { stderr } = error as { stderr: string };
+  expect(stderr).not.toContain(OTHER_KEY);
+  return stderr;
+}
 
 let bench: VaultBench;
 let question: VaultQuestion;
@@ -49,6 +62,22 @@ function deployment(changes = {}) {
     windowCap: 50n,
     maxTtlSeconds: 1_800n,
     adminDelaySeconds: 86_400,
+    ...changes,
+  };
+}
+
+const PUBLISHER = aWallet(0xbb);
+const CONTRACTS = [aWallet(1), aWallet(2)];
+
+function aRegistry(changes = {}) {
+  return {
+    rpcUrl: bench.chain.url,
+    chainId: bench.chain.chainId,
+    admin: aWallet(0xad),
+    publisher: PUBLISHER,
+    adminDelaySeconds: 86_400,
+    stakeContracts: CONTRACTS,
+    stakeChainId: 8453,
     ...changes,
   };
 }
@@ -89,28 +118,21 @@ describe('a vault is deployed', () => {
   });
 });
 
-describe('a vault is deployed by the command', () => {
+describe('by the command, from files, is deployed', () => {
   let directory: string;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'lowmark-vault-'));
+    directory = await mkdtemp(join(tmpdir(), 'lowmark-deployment-'));
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  const run = (...args: string[]) => promisify(execFile)(process.execPath, [SCRIPT, ...args]);
-  const refusal = async (...args: string[]) => {
-    const error = (await run(...args).catch((caught: unknown) => caught)) as { stderr: string };
-    expect(error.stderr).not.toContain(OTHER_KEY);
-    return error.stderr;
-  };
-
-  it('from files', async () => {
+  it('a vault', async () => {
     const [settings, key] = [join(directory, 'vault.json'), join(directory, 'deployer.key')];
     const given = { ...deployment(), windowSeconds: 3_600, windowCap: '50' };
     // Settings that are not given have a default.
     const text = { ...given, maxTtlSeconds: undefined, adminDelaySeconds: undefined };
     await writeFile(settings, JSON.stringify(text));
     await writeFile(key, `${OTHER_KEY}\n`, { mode: 0o600 });
-    const { stdout } = await run('--settings', settings, '--key-file', key);
+    const { stdout } = await run('deploy-vault', '--settings', settings, '--key-file', key);
     const { vault } = JSON.parse(stdout) as { vault: Address };
     const place = { ...bench.place, vault };
     expect(await readVaultFacts(pool, { ...question, place })).toMatchObject({
@@ -118,17 +140,37 @@ describe('a vault is deployed by the command', () => {
       maxTtlSeconds: 3_600n,
     });
 
-    expect(await refusal('--settings', settings)).toContain('usage:');
+    expect(await refusal('deploy-vault', '--settings', settings)).toContain('usage:');
     await chmod(key, 0o644);
-    expect(await refusal('--settings', settings, '--key-file', key)).toContain('chmod 600');
+    expect(await refusal('deploy-vault', '--settings', settings, '--key-file', key)).toContain(
+      'chmod 600',
+    );
     await chmod(key, 0o600);
     await writeFile(settings, JSON.stringify({ ...text, pauser: 'me', windowCap: 50 }));
-    const faults = await refusal('--settings', settings, '--key-file', key);
+    const faults = await refusal('deploy-vault', '--settings', settings, '--key-file', key);
     expect(faults).toMatch(/pauser: .*\n.*windowCap: /);
     const wrong = { ...text, pauser: text.signer, maxTtlSeconds: 0, adminDelaySeconds: 0.5 };
     await writeFile(settings, JSON.stringify(wrong));
-    const more = await refusal('--settings', settings, '--key-file', key);
+    const more = await refusal('deploy-vault', '--settings', settings, '--key-file', key);
     expect(more).toMatch(/maxTtlSeconds: .*\n.*adminDelaySeconds: .*\n.*pauser: must be another/);
+  });
+
+  it('a registry', async () => {
+    const [settings, key] = [join(directory, 'registry.json'), join(directory, 'registry.key')];
+    await writeFile(key, `${OTHER_KEY}\n`, { mode: 0o600 });
+    // Settings that are not given have a default.
+    const given = { ...aRegistry(), adminDelaySeconds: undefined, stakeChainId: undefined };
+    await writeFile(settings, JSON.stringify(given));
+    const { stdout } = await run('deploy-registry', '--settings', settings, '--key-file', key);
+    const { registry, set, stakedIn } = JSON.parse(stdout) as Record<string, string>;
+    expect(set).toBe(`REGISTRY_ADDRESS=${registry ?? ''}`);
+    expect(stakedIn).toContain(`eip155:${bench.chain.chainId}:${aWallet(1)},`);
+    const asked = { registry: registry as Address, publisher: PUBLISHER };
+    expect(await readRegistryFacts(pool, asked)).toMatchObject({ mayPublish: true });
+    const wrong = { ...given, publisher: given.admin, stakeContracts: [aWallet(1), 'x'] };
+    await writeFile(settings, JSON.stringify(wrong));
+    const faults = await refusal('deploy-registry', '--settings', settings, '--key-file', key);
+    expect(faults).toMatch(/stakeContracts: expected .*\npublisher: must be another/);
   });
 });
 
@@ -171,7 +213,26 @@ describe('no vault', () => {
   });
 });
 
-describe('no vault is sent to a chain of before Cancun', () => {
+describe('a registry is deployed', () => {
+  it('for the contracts and with the publisher as given, and no role for the deployer', async () => {
+    const { registry, deployer } = await deployRegistry(aRegistry(), OTHER_KEY);
+    const facts = await readRegistryFacts(pool, { registry, publisher: PUBLISHER });
+    expect(facts).toMatchObject({ hasCode: true, isRegistry: true, mayPublish: true });
+    expect(isRegistryOf(facts.stakedIn ?? '', 8453, CONTRACTS.toReversed())).toBe(true);
+    expect(isRegistryOf(facts.stakedIn ?? '', 1, CONTRACTS)).toBe(false);
+    expect(isRegistryOf(facts.stakedIn ?? '', 8453, CONTRACTS.slice(1))).toBe(false);
+    const asDeployer = await readRegistryFacts(pool, { registry, publisher: deployer });
+    expect(asDeployer.mayPublish).toBe(false);
+  });
+
+  it('not on another chain', async () => {
+    await expect(deployRegistry(aRegistry({ chainId: 5 }), OTHER_KEY)).rejects.toMatchObject({
+      code: 'RPC_CHAIN_MISMATCH',
+    });
+  });
+});
+
+describe('nothing is sent to a chain of before Cancun', () => {
   it.each([
     ['london', 'PUSH0 (Shanghai)'],
     ['shanghai', 'MCOPY (Cancun)'],
@@ -181,6 +242,11 @@ describe('no vault is sent to a chain of before Cancun', () => {
       const error = await failure({ rpcUrl: old.url, chainId: old.chainId });
       expect(error).toMatchObject({ code: 'VAULT_CHAIN_UNSUITABLE', retryable: false });
       expect(String(error)).toContain(`does not know the opcode ${opcode}`);
+      const place = { rpcUrl: old.url, chainId: old.chainId };
+      await expect(deployRegistry(aRegistry(place), OTHER_KEY)).rejects.toMatchObject({
+        code: 'REGISTRY_CHAIN_UNSUITABLE',
+        message: expect.stringContaining('which the registry uses. Nothing was sent'),
+      });
       expect(await old.rpc.call('txpool_status')).toEqual({ pending: '0x0', queued: '0x0' });
     } finally {
       await old.stop();

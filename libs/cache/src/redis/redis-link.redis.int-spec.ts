@@ -90,29 +90,32 @@ describe('RedisLink', () => {
     expect(JSON.stringify(changes)).not.toContain('77aa');
   });
 
-  it.each(REDIS_COMMANDS)(
-    'stays down where the user may not %s, and names it once',
-    async (name) => {
-      await start();
-      const admin = link;
-      await admin.whenUp(10_000);
-      const rights = ['~lowmark:*', ...REDIS_COMMANDS.map((command) => `+${command}`), `-${name}`];
-      await admin.run((client) => client.acl('SETUSER', 'game', 'on', '>right-9f2b', ...rights));
-      try {
+  it('stays down where the user may not send one of the commands, and names it once', async () => {
+    await start();
+    await link.whenUp(10_000);
+    const setUser = (user: string, ...rights: string[]) =>
+      link.run((client) => client.acl('SETUSER', user, ...rights));
+    const all = ['on', '>right-9f2b', '~lowmark:*', ...REDIS_COMMANDS.map((name) => `+${name}`)];
+    await Promise.all(
+      REDIS_COMMANDS.map(async (name) => {
+        await setUser(`without-${name}`, ...all, `-${name}`);
         const url = new URL(redis.url);
-        [url.username, url.password] = ['game', 'right-9f2b'];
-        changes = [];
-        link = new RedisLink({ url: url.href, onChange: (...change) => changes.push(change) });
-        expect(await link.whenUp(400)).toBe(false);
-        expect(changes).toEqual([[false, `NOPERM +${name}`]]);
-        await admin.run((client) => client.acl('SETUSER', 'game', `+${name}`));
-        expect(await link.whenUp(10_000)).toBe(true);
-        expect(changes.slice(1)).toEqual([[true, 'answers']]);
-      } finally {
-        admin.close();
-      }
-    },
-  );
+        [url.username, url.password] = [`without-${name}`, 'right-9f2b'];
+        const told: [boolean, string][] = [];
+        const onChange = (...change: [boolean, string]) => told.push(change);
+        const own = new RedisLink({ url: url.href, ...GENEROUS, onChange });
+        try {
+          expect(await own.whenUp(400)).toBe(false);
+          expect(told).toEqual([[false, `NOPERM +${name}`]]);
+          await setUser(`without-${name}`, `+${name}`);
+          expect(await own.whenUp(10_000)).toBe(true);
+          expect(told.slice(1)).toEqual([[true, 'answers']]);
+        } finally {
+          own.close();
+        }
+      }),
+    );
+  });
 
   it('comes up less and less often where it is refused something each time', async () => {
     await start();
@@ -176,13 +179,8 @@ describe('a refusal', () => {
   });
 
   it.each([
-    'READONLY You can’t write against a read only replica.',
     'LOADING Redis is loading the dataset in memory',
     'MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to no.',
-    'NOREPLICAS Not enough good replicas to write.',
-    'NOAUTH Authentication required.',
-    'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to.',
-    'CLUSTERDOWN The cluster is down',
     'NOPERM this user has no permissions to run the ’eval’ command',
   ])('is answered by a new connection: %s', async (message) => {
     redis = await startRedis();

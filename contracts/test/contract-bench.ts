@@ -12,7 +12,7 @@ import { type DevTransaction, mineBlock, mineOne } from '#libs/devchain';
 import { type Address, type BlockRef } from '#libs/domain';
 import { startChain, type TestChain } from '#libs/testing/chain';
 import { FakeClock } from '#libs/testing/clock';
-import { compileTestContracts } from './compile-test-contracts.js';
+import { compileFile } from '#libs/testing/solidity';
 
 export interface DeployedContract {
   readonly address: Address;
@@ -20,7 +20,7 @@ export interface DeployedContract {
 }
 
 export class ContractBench {
-  readonly compiled = compileTestContracts('staking-shapes.sol');
+  readonly compiled = compileFile(new URL('staking-shapes.sol', import.meta.url));
 
   private constructor(
     readonly chain: TestChain,

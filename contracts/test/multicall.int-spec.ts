@@ -18,6 +18,8 @@ import { ContractBench, type DeployedContract } from './contract-bench.js';
 
 const STAKERS = Array.from({ length: 40 }, (_, index) => aWallet(0x1000 + index * 31));
 const MANY = Array.from({ length: 1_240 }, (_, index) => aWallet(0x1000 + index));
+/** As many as one call takes: where Multicall3 does not help, each wallet is a call of its own. */
+const SOME = MANY.slice(0, 250);
 const balance = (view: object) => parseStakeViews(view, 'balanceView', 'balance');
 const balanceOf = (name: string) =>
   balance({
@@ -120,27 +122,19 @@ describe('stakeBalances', () => {
     ['an address without code', () => ({ multicall: aWallet(0xdead) })],
     ['another contract there', () => ({ multicall: bench.chain.contracts.token })],
   ])('reads in batches where there is no Multicall3: %s', async (_case, options) => {
-    expect(await reader(options()).stakeBalances(MANY, present)).toEqual(truth);
+    expect(await reader(options()).stakeBalances(SOME, present)).toEqual(truth.slice(0, 250));
   });
 
+  const called = { kind: 'error', method: 'eth_call' } as const;
   it.each<[string, Fault]>([
     ['by number where a node takes no hash', { kind: 'no-block-hash-calls' }],
-    [
-      'a node that answers nothing to it',
-      toMultiCall({ kind: 'result', method: 'eth_call', result: '0x' }),
-    ],
-    [
-      'a node that reverts',
-      toMultiCall({ kind: 'error', method: 'eth_call', code: 3, message: 'execution reverted' }),
-    ],
-    [
-      'a node without gas',
-      toMultiCall({ kind: 'error', method: 'eth_call', code: -32000, message: 'out of gas' }),
-    ],
-    ['too large for the node', toMultiCall({ kind: 'status', status: 413 })],
-  ])('is right in any case: %s', async (_case, fault) => {
+    ['nothing to it', toMultiCall({ kind: 'result', method: 'eth_call', result: '0x' })],
+    ['a revert', toMultiCall({ ...called, code: 3, message: 'execution reverted' })],
+    ['no gas', toMultiCall({ ...called, code: -32000, message: 'out of gas' })],
+    ['too large', toMultiCall({ kind: 'status', status: 413 })],
+  ])('is right whatever a node answers: %s', async (_case, fault) => {
     node.fault = fault;
-    expect(await reader().stakeBalances(MANY, present)).toEqual(truth);
+    expect(await reader().stakeBalances(SOME, present)).toEqual(truth.slice(0, 250));
   });
 
   it('asks for less where an endpoint refuses much, keeps to it, and tries again later', async () => {

@@ -1,23 +1,33 @@
+/** Tests what the vault pays and refuses, when, and who may change its roles. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getAddress, keccak256, stringToBytes } from 'viem';
 import { hashTypedData } from 'viem/utils';
-import { claimCalldata, type Voucher, voucherTypedData, VoucherSigner } from '#libs/chain';
-import { ZERO_ADDRESS } from '#libs/domain';
+import {
+  claimCalldata,
+  vaultIdOf,
+  type Voucher,
+  voucherTypedData,
+  VoucherSigner,
+} from '#libs/chain';
+import { type Address, ZERO_ADDRESS } from '#libs/domain';
 import { aWallet } from '#libs/testing/database';
 import { VaultBench } from '#libs/testing/vault';
 
 const { CANCELLER, OTHER_KEY, PAUSER, RECIPIENT, SIGNER_KEY, STRANGER } = VaultBench;
 const [NONE, CLAIMED, CANCELLED] = [0, 1, 2];
+const HOUR = 3_600;
+const DELAY = 259_200;
+const DEFAULT_ADMIN_ROLE = `0x${'0'.repeat(64)}`;
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const role = (name: string) => keccak256(stringToBytes(name));
 
-describe('the vault', () => {
-  let bench: VaultBench;
-  beforeAll(async () => {
-    bench = await VaultBench.start();
-  });
-  afterAll(() => bench.stop());
+let bench: VaultBench;
+beforeAll(async () => {
+  bench = await VaultBench.start({ maxTtlSeconds: BigInt(HOUR), adminDelaySeconds: DELAY });
+});
+afterAll(() => bench.stop());
 
+describe('the vault', () => {
   /** Expects that the vault refuses a claim with this error and moves nothing. */
   async function expectRefused(error: string, voucher: Voucher, by = {}): Promise<void> {
     const before = await bench.tokens(bench.vault);
@@ -56,60 +66,41 @@ describe('the vault', () => {
     ).toBe(hashTypedData(voucherTypedData(bench.place, voucher)));
   });
 
-  describe('pays a redemption once', () => {
-    it('refuses the same voucher again, in a later block and in the same one', async () => {
-      const voucher = bench.voucher();
-      const before = await bench.tokens(RECIPIENT);
-      const claims = [await bench.claim(voucher), await bench.claim(voucher, { from: RECIPIENT })];
-      const [first, second] = await bench.mine(...claims);
-      expect(first?.error).toBeUndefined();
-      expect(second).toMatchObject({
-        error: 'RedemptionNotOpen',
-        errorArgs: [voucher.vaultId, CLAIMED],
-      });
-      await expectRefused('RedemptionNotOpen', voucher);
-      expect(await bench.tokens(RECIPIENT)).toBe(before + voucher.amount);
+  it('pays a redemption once: not in the same block, not later, not by another voucher', async () => {
+    const voucher = bench.voucher();
+    const before = await bench.tokens(RECIPIENT);
+    const claims = [await bench.claim(voucher), await bench.claim(voucher, { from: RECIPIENT })];
+    const [first, second] = await bench.mine(...claims);
+    expect(first?.error).toBeUndefined();
+    expect(second).toMatchObject({
+      error: 'RedemptionNotOpen',
+      errorArgs: [voucher.vaultId, CLAIMED],
     });
-
-    it('refuses a second voucher for the same redemption', async () => {
-      const voucher = bench.voucher();
-      await bench.mine(await bench.claim(voucher));
-      await expectRefused('RedemptionNotOpen', { ...voucher, amount: 7n, recipient: STRANGER });
-    });
+    await expectRefused('RedemptionNotOpen', voucher);
+    await expectRefused('RedemptionNotOpen', { ...voucher, amount: 7n, recipient: STRANGER });
+    expect(await bench.tokens(RECIPIENT)).toBe(before + voucher.amount);
   });
 
   describe('refuses a voucher', () => {
-    it('of another signer', async () => {
-      await expectRefused('NotASigner', bench.voucher(), { key: OTHER_KEY });
+    it.each<[string, { key?: string; chainId?: number; vault?: Address }]>([
+      ['of another signer', { key: OTHER_KEY }],
+      ['for another chain', { chainId: 1 }],
+      ['for another vault', { vault: aWallet(0xbad) }],
+    ])('%s', async (_what, { key = SIGNER_KEY, ...other }) => {
+      const place = { ...bench.place, ...other };
+      await expectRefused('NotASigner', bench.voucher(), { key, place });
     });
 
     it.each<[string, Partial<Voucher>]>([
       ['recipient', { recipient: STRANGER }],
       ['amount', { amount: 101n }],
-      ['deadline', { deadlineSeconds: 1_760_009_000 }],
+      ['deadline', { deadlineSeconds: 1_760_003_000 }],
+      ['redemption', { vaultId: vaultIdOf('0199d000-0000-7000-8000-ffffffffffff') }],
     ])('whose %s was changed', async (_field, changes) => {
       const voucher = bench.voucher();
       const signature = await new VoucherSigner(bench.place, SIGNER_KEY).sign(voucher);
       const data = claimCalldata({ ...voucher, ...changes }, signature);
       expect(await bench.refusal(bench.to(STRANGER, data))).toBe('NotASigner');
-    });
-
-    it('of another redemption', async () => {
-      const signature = await new VoucherSigner(bench.place, SIGNER_KEY).sign(bench.voucher());
-      const data = claimCalldata(bench.voucher(), signature);
-      expect(await bench.refusal(bench.to(STRANGER, data))).toBe('NotASigner');
-    });
-
-    it('for another chain', async () => {
-      const { chainId, vault } = bench.place;
-      await expectRefused('NotASigner', bench.voucher(), {
-        place: { chainId: chainId + 1, vault },
-      });
-    });
-
-    it('for another vault', async () => {
-      const place = { ...bench.place, vault: aWallet(0xbad) };
-      await expectRefused('NotASigner', bench.voucher(), { place });
     });
 
     it('with the twin of its signature, or a part of it', async () => {
@@ -149,24 +140,19 @@ describe('the vault', () => {
     });
   });
 
-  describe('at the deadline', () => {
-    it('pays in a block of exactly that time', async () => {
-      const voucher = bench.voucher();
-      const [outcome] = await bench.mineAt(voucher.deadlineSeconds, await bench.claim(voucher));
-      expect(outcome?.error).toBeUndefined();
-      expect(await bench.status(voucher)).toBe(CLAIMED);
+  it('pays in a block of exactly the deadline, and not one second later', async () => {
+    const last = bench.voucher();
+    const [outcome] = await bench.mineAt(last.deadlineSeconds, await bench.claim(last));
+    expect(outcome?.error).toBeUndefined();
+    expect(await bench.status(last)).toBe(CLAIMED);
+    const voucher = bench.voucher();
+    const late = voucher.deadlineSeconds + 1;
+    const [refused] = await bench.mineAt(late, await bench.claim(voucher));
+    expect(refused).toMatchObject({
+      error: 'VoucherExpired',
+      errorArgs: [voucher.vaultId, BigInt(voucher.deadlineSeconds)],
     });
-
-    it('refuses one second later', async () => {
-      const voucher = bench.voucher();
-      const late = voucher.deadlineSeconds + 1;
-      const [outcome] = await bench.mineAt(late, await bench.claim(voucher));
-      expect(outcome).toMatchObject({
-        error: 'VoucherExpired',
-        errorArgs: [voucher.vaultId, BigInt(voucher.deadlineSeconds)],
-      });
-      expect(await bench.status(voucher)).toBe(NONE);
-    });
+    expect(await bench.status(voucher)).toBe(NONE);
   });
 
   describe('a cancellation', () => {
@@ -235,5 +221,82 @@ describe('the vault', () => {
     // The signer's role at the moment of the claim decides, so the old voucher is valid again once the role is back.
     await bench.mine(change('grantRole', old), change('revokeRole', other));
     expect(await bench.refusal(claim)).toBeUndefined();
+  });
+});
+
+describe('a voucher of a far deadline', () => {
+  it('pays from maxTtlSeconds before its deadline on, and not a second before', async () => {
+    const from = bench.seconds + 1_000;
+    const voucher = bench.voucher({ deadlineSeconds: from + HOUR });
+    const claim = await bench.claim(voucher);
+    const [early] = await bench.mineAt(from - 1, claim);
+    expect(early).toMatchObject({
+      error: 'DeadlineTooFar',
+      errorArgs: [voucher.vaultId, BigInt(from + HOUR), BigInt(from + HOUR - 1)],
+    });
+    expect(await bench.status(voucher)).toBe(0);
+    const [due] = await bench.mineAt(from, claim);
+    expect(due?.error).toBeUndefined();
+    expect(await bench.status(voucher)).toBe(1);
+  });
+
+  it('pays nothing where its signer was revoked meanwhile: a stolen signature that was put by', async () => {
+    const voucher = bench.voucher({ deadlineSeconds: bench.seconds + 30 * 86_400 });
+    const claim = await bench.claim(voucher);
+    expect(await bench.refusal(claim)).toBe('DeadlineTooFar');
+    const { address } = new VoucherSigner(bench.place, SIGNER_KEY);
+    const change = (name: string) => bench.call(bench.admin, name, role('SIGNER_ROLE'), address);
+    await bench.mine(change('revokeRole'));
+    const [late] = await bench.mineAt(voucher.deadlineSeconds - HOUR, claim);
+    expect(late?.error).toBe('NotASigner');
+    await bench.mine(change('grantRole'));
+  });
+
+  it('in milliseconds by mistake pays nothing', async () => {
+    const voucher = bench.voucher({ deadlineSeconds: bench.seconds * 1000 });
+    expect(await bench.refusal(bench.claim(voucher))).toBe('DeadlineTooFar');
+  });
+});
+
+describe('the administrator', () => {
+  const heir = aWallet(0x4e);
+
+  it('is replaced only after the delay, by the heir’s own act, and may take it back before', async () => {
+    expect(await bench.view('defaultAdminDelay')).toBe(DELAY);
+    const { admin } = bench;
+    const begin = bench.call(admin, 'beginDefaultAdminTransfer', heir);
+    const accept = bench.call(heir, 'acceptDefaultAdminTransfer');
+    await bench.mine(begin);
+    const [early] = await bench.mineAt(bench.seconds + DELAY, accept);
+    expect(early?.error).toBe('AccessControlEnforcedDefaultAdminDelay');
+    await bench.mine(bench.call(admin, 'cancelDefaultAdminTransfer'));
+    expect(await bench.refusal(accept)).toBe('AccessControlInvalidDefaultAdmin');
+
+    await bench.mine(begin);
+    const [stranger] = await bench.mineAt(
+      bench.seconds + DELAY + 1,
+      bench.call(STRANGER, 'acceptDefaultAdminTransfer'),
+    );
+    expect(stranger?.error).toBe('AccessControlInvalidDefaultAdmin');
+    expect(await bench.refusal(accept)).toBeUndefined();
+    expect(await bench.refusal(bench.call(admin, 'setWindowCap', 1n))).toBe(
+      'AccessControlUnauthorizedAccount',
+    );
+    // Restores the administrator for the tests that follow.
+    await bench.mine(bench.call(heir, 'beginDefaultAdminTransfer', admin));
+    const back = bench.call(admin, 'acceptDefaultAdminTransfer');
+    const [home] = await bench.mineAt(bench.seconds + DELAY + 1, back);
+    expect(home?.error).toBeUndefined();
+  });
+
+  it('cannot be joined or replaced at once by grants', async () => {
+    for (const name of ['grantRole', 'revokeRole']) {
+      const call = bench.call(bench.admin, name, DEFAULT_ADMIN_ROLE, heir);
+      expect(await bench.refusal(call)).toBe('AccessControlEnforcedDefaultAdminRules');
+    }
+    const { admin } = bench;
+    expect(await bench.refusal(bench.call(admin, 'renounceRole', DEFAULT_ADMIN_ROLE, admin))).toBe(
+      'AccessControlEnforcedDefaultAdminDelay',
+    );
   });
 });

@@ -38,7 +38,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'the clock of our machine': [
     'apps/redemption/src/payout/payout-clock.int-spec.ts',
-    'contracts/test/redemption-vault-time.int-spec.ts',
+    'contracts/test/redemption-vault.int-spec.ts',
   ],
   'one of three sources': ['test/redemption/wrong-price.e2e-spec.ts'],
   'one of two sources': ['test/redemption/wrong-price.e2e-spec.ts'],
@@ -219,29 +219,26 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'test/console/partner-api.int-spec.ts',
   ],
   '`VOUCHER_SIGNER_KEY`': [
-    'contracts/test/stolen-keys.int-spec.ts',
     'contracts/test/redemption-vault-limits.int-spec.ts',
-    'contracts/test/redemption-vault-time.int-spec.ts',
+    'contracts/test/redemption-vault.int-spec.ts',
     'apps/redemption/src/claim-watch/claim-watch.int-spec.ts',
   ],
   '`VAULT_CANCELLER_KEY`': [
     'apps/redemption/src/worker/cancellations.int-spec.ts',
-    'contracts/test/stolen-keys.int-spec.ts',
     'contracts/test/redemption-vault.int-spec.ts',
     'apps/redemption/src/payout/cancel-requests.int-spec.ts',
   ],
   '`VAULT_PAUSER_KEY`': [
-    'contracts/test/redemption-vault-time.int-spec.ts',
+    'contracts/test/redemption-vault.int-spec.ts',
     'contracts/test/redemption-vault-limits.int-spec.ts',
-    'contracts/test/stolen-keys.int-spec.ts',
   ],
   '`REGISTRY_PRIVATE_KEY`': [
     'apps/redemption/src/registry-publishing/registry-publisher.int-spec.ts',
     'apps/redemption/src/registry-publishing/registry-faults.int-spec.ts',
   ],
   "the administrator's, that is the Safe's threshold": [
-    'contracts/test/stolen-keys.int-spec.ts',
-    'contracts/test/redemption-vault-time.int-spec.ts',
+    'contracts/test/redemption-vault-limits.int-spec.ts',
+    'contracts/test/redemption-vault.int-spec.ts',
   ],
   'a key that is lost: the file of `secrets_key` or `evidence_key`': [
     'apps/stack/src/compose/secret-files.spec.ts',
@@ -261,19 +258,21 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'another page that asks users to sign in': ['apps/redemption/src/auth/sign-in.int-spec.ts'],
   'the container of one service': [
-    'contracts/test/stolen-keys.int-spec.ts',
+    'contracts/test/redemption-vault-limits.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',
     'test/compose/kubernetes.spec.ts',
     'test/compose/compose-file.spec.ts',
   ],
-  "the operator's machine, the host, the cluster": ['contracts/test/stolen-keys.int-spec.ts'],
+  "the operator's machine, the host, the cluster": [
+    'contracts/test/redemption-vault-limits.int-spec.ts',
+  ],
   'an npm package': [
     'test/dependencies.spec.ts',
-    'contracts/test/stolen-keys.int-spec.ts',
+    'contracts/test/redemption-vault-limits.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',
   ],
   'an image': [
-    'contracts/test/stolen-keys.int-spec.ts',
+    'contracts/test/redemption-vault-limits.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'test/compose/compose-file.spec.ts',

@@ -186,7 +186,7 @@ function pool(pid: string, version: 1 | 2): PresetDescription {
  * The values of STAKE_EVENTS that need no file: the events of staking contracts in use, and their views if the contract
  * has figures of its own for exactly these stakes. A new one is also added to `PRESETS` of
  * libs/verify/src/chain/stake-rules.ts, to docs/operating/contracts.md, and to the tests parse-stake-events.spec.ts,
- * effect-decoder.spec.ts (libs/verify) and contracts/test/staking-presets.int-spec.ts.
+ * effect-decoder.spec.ts (libs/verify) and contracts/test/stake-views.int-spec.ts.
  */
 const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
   'staked-withdrawn': { events: pair('Staked', 'Withdrawn') },

@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module';
 import {
-  type Abi,
   concatHex,
   encodeAbiParameters,
   encodeDeployData,
@@ -15,22 +13,14 @@ import { mineOne } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { type TestChain } from '../chain/start-chain.js';
 import { aWallet } from '../database/index-builders.js';
+import { type CompiledContract, compileSolidity } from '../solidity/index.js';
 import { CONTRACT_WALLETS } from './contract-wallets.sol.js';
-
-interface Contract {
-  readonly abi: Abi;
-  readonly evm: { readonly bytecode: { readonly object: string } };
-}
 
 type Kind = 'Wallet' | 'Approving' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
 
-const FILE = 'wallets.sol';
-/** Cached for the process, since compiling takes a second. */
-let compiledWallets: Readonly<Record<string, Contract>> | undefined;
-
 /** Deploys contract wallets on a local chain, each in its own block. */
 export class ContractWallets {
-  private readonly contracts = (compiledWallets ??= compile());
+  private readonly contract: (kind: Kind) => CompiledContract = compileSolidity(CONTRACT_WALLETS);
 
   /** @param seconds timestamp of the newest block */
   constructor(
@@ -99,12 +89,6 @@ export class ContractWallets {
       },
     };
   }
-
-  private contract(kind: Kind): { readonly abi: Abi; readonly bytecode: Hex } {
-    const found = this.contracts[kind];
-    if (!found) throw new Error(`no ${kind}`);
-    return { abi: found.abi, bytecode: `0x${found.evm.bytecode.object}` };
-  }
 }
 
 /** A signature in the encoding that the contract `Wallet` expects, which is longer than an account's own signature. */
@@ -112,23 +96,4 @@ export async function walletSignature(by: PrivateKeyAccount, message: string): P
   const signature = await by.signMessage({ message });
   const v = encodeAbiParameters([{ type: 'uint8' }], [Number(`0x${signature.slice(130)}`)]);
   return concatHex([`0x${signature.slice(2, 130)}`, v]);
-}
-
-function compile(): Readonly<Record<string, Contract>> {
-  const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
-  const input = {
-    language: 'Solidity',
-    sources: { [FILE]: { content: CONTRACT_WALLETS } },
-    settings: {
-      evmVersion: 'cancun',
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
-    },
-  };
-  const { contracts, errors } = JSON.parse(solc.compile(JSON.stringify(input))) as {
-    readonly contracts?: Record<string, Record<string, Contract>>;
-    readonly errors?: unknown;
-  };
-  const compiled = contracts?.[FILE];
-  if (!compiled) throw new Error(`the wallets do not compile: ${JSON.stringify(errors)}`);
-  return compiled;
 }

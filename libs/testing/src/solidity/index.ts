@@ -1,0 +1,1 @@
+export { compileFile, compileSolidity, type CompiledContract } from './compile-solidity.js';

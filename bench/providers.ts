@@ -1,6 +1,6 @@
 /**
  * A first sync from realistic providers, compared with the floor for each provider (providers/floor.program.ts): time,
- * calls, compute units, memory, and whether every row is right. The providers are simulated (libs/testing/src/replay):
+ * calls, compute units, memory, and whether every row is right. The providers are simulated (bench/replay):
  * a separate process serves a synthetic chain. Both programs run in turn on the same providers and PostgreSQL. The time
  * counts from the start of the process until the rows are committed and, for the indexer, verified.
  *
@@ -15,7 +15,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { REPLAY_SHAPES, slicedShape } from '#libs/testing/replay';
+import { REPLAY_SHAPES, slicedShape } from './replay/index.js';
 import { measureFollow } from './providers/follow.js';
 import { Oracle, wrongDays, wrongRows } from './providers/oracle.js';
 import { type ChainName, PROFILES, type Profile, profilesNamed } from './providers/profiles.js';

@@ -1,7 +1,7 @@
 /** The cost of following the head of a quiet chain: requests per new block and endpoint. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testConstants } from '#libs/config';
-import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '#libs/testing/replay';
+import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '../replay/index.js';
 import { systemClock } from '#libs/platform';
 import { type BenchServer } from '../support/bench-database.js';
 import { count, fixed, table } from '../support/figures.js';

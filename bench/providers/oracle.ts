@@ -9,7 +9,7 @@ import {
   ReplayChain,
   type ReplayShape,
   replayWallet,
-} from '#libs/testing/replay';
+} from '../replay/index.js';
 
 const ROWS_OF_PART = 10_000;
 

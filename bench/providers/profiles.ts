@@ -1,5 +1,5 @@
 /** The provider profiles of the benchmark: the behaviour of each, and the part of a chain that is read from it. */
-import { type ProviderBehaviour, type REPLAY_SHAPES } from '#libs/testing/replay';
+import { type ProviderBehaviour, type REPLAY_SHAPES } from '../replay/index.js';
 
 export type ChainName = keyof typeof REPLAY_SHAPES;
 

@@ -4,7 +4,7 @@ import {
   type ProviderBehaviour,
   type ProviderStats,
   type ReplayShape,
-} from '#libs/testing/replay';
+} from '../replay/index.js';
 import { portIn } from '../support/api-program.js';
 import { Program } from '../support/program.js';
 

@@ -8,7 +8,7 @@ import {
   type ReplayShape,
   ReplaySource,
   startReplayProvider,
-} from '#libs/testing/replay';
+} from '../replay/index.js';
 
 const [shape = '{}', tracksRepeats] = process.argv.slice(2);
 const chain = new ReplayChain(JSON.parse(shape) as ReplayShape);

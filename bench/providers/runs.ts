@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { priceOf, type ReplayChain } from '#libs/testing/replay';
+import { priceOf, type ReplayChain } from '../replay/index.js';
 import { Program } from '../support/program.js';
 import { Progress, say } from '../support/progress.js';
 import { type FloorTask } from './floor.program.js';

@@ -10,7 +10,7 @@ import {
   type ReplayProvider,
   ReplaySource,
   startReplayProvider,
-} from '#libs/testing/replay';
+} from '../replay/index.js';
 import { testSeeds } from '#libs/testing/seeds';
 import { type RunPlace } from '../providers/runs.js';
 import { shapeOf } from '../support/generator.js';

@@ -13,7 +13,7 @@ import {
   FOLLOWED_POOL,
   type ReplayChain,
   replayWalletNumber,
-} from '#libs/testing/replay';
+} from '../replay/index.js';
 import { Progress } from '../support/progress.js';
 
 export interface RowCounts {

@@ -1,5 +1,5 @@
 /** A process that serves a long, dense, computed history by JSON-RPC, faster than any program here reads it. */
-import { ReplayChain, type ReplayShape } from '#libs/testing/replay';
+import { ReplayChain, type ReplayShape } from '../replay/index.js';
 import { ProviderProcess } from '../providers/provider-process.js';
 import { type Program } from './program.js';
 

@@ -1,6 +1,6 @@
 /** What an honest node answers to the JSON-RPC calls of the indexer, as seen from the newest block that it has. */
 import { type Address, ZERO_ADDRESS } from '#libs/domain';
-import { Bloom } from '../replay/bloom-bits.js';
+import { Bloom } from './bloom.js';
 import { NodeError } from './node-call.js';
 import { ancestor, type Block, type StakeEvent, totalAt } from './simulated-chain.js';
 

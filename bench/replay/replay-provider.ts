@@ -6,7 +6,7 @@
  */
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoopbackServer } from '../wire/loopback-server.js';
+import { LoopbackServer } from '../../libs/testing/src/wire/loopback-server.js';
 import { type ProviderBehaviour, type RubbishKind } from './provider-behaviour.js';
 import { sendJson, sendRubbish } from './provider-body.js';
 import { OVER_BUDGET, ProviderGate } from './provider-gate.js';

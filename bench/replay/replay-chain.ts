@@ -1,5 +1,5 @@
 /** The blocks of a synthetic chain: numbers, hashes, times, layout and headers, all computed on request. */
-import { Bloom } from './bloom-bits.js';
+import { Bloom } from '../../libs/testing/src/fake-node/bloom.js';
 import { MoveGenerator } from './generate-moves.js';
 import {
   contractsOf,
@@ -172,13 +172,6 @@ export class ReplayChain {
       this.stored?.append({ block, moves: this.moves.next() });
       this.newest = block;
     }
-  }
-
-  /** Appends one block with this number of events. */
-  extendWith(events: number): void {
-    const block = this.newest + 1;
-    this.stored?.append({ block, moves: this.moves.moves(events) });
-    this.newest = block;
   }
 
   /**

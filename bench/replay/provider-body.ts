@@ -42,8 +42,6 @@ export async function sendRubbish(
         if (!response.write(PIECE)) await drained(response);
       }
       response.end('[]');
-      return;
-    case 'silent':
   }
 }
 

@@ -97,14 +97,6 @@ export class ReplayLogs {
     return `[${receipts.join()}]`;
   }
 
-  /** The indexes of the staking contract's logs in a block. */
-  ownLogIndexes(block: number): number[] {
-    const { staking } = this.chain.contracts;
-    return this.logsOf(block)
-      .filter(({ address }) => address === staking)
-      .map(({ index }) => index);
-  }
-
   private *blocksIn(filter: LogFilter, { from, to }: LogRange): Generator<number> {
     if (filter.findsForeign) {
       for (let block = from; block <= to; block++) yield block;

@@ -10,9 +10,5 @@ export {
   replayWalletNumber,
 } from './replay-contracts.js';
 export { ReplaySource } from './replay-methods.js';
-export {
-  ReplayProvider,
-  type ReplayProviderOptions,
-  startReplayProvider,
-} from './replay-provider.js';
+export { type ReplayProvider, startReplayProvider } from './replay-provider.js';
 export { REPLAY_SHAPES, type ReplayShape, slicedShape } from './replay-shape.js';

@@ -51,7 +51,7 @@ export interface Outage {
   readonly forMs?: number;
 }
 
-export type RubbishKind = 'html' | 'truncated' | 'huge' | 'wrong-ids' | 'error-object' | 'silent';
+export type RubbishKind = 'html' | 'truncated' | 'huge' | 'wrong-ids' | 'error-object';
 
 export interface Rubbish {
   readonly kinds: readonly RubbishKind[];

@@ -1,7 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { eventually } from '#libs/testing/clock';
+import { LoopbackServer } from '../../libs/testing/src/wire/loopback-server.js';
 
 export interface SentAlert {
   readonly status: 'firing' | 'resolved';
@@ -12,27 +12,16 @@ export interface SentAlert {
 /**
  * A receiver of Alertmanager's notifications, such as an operator's pager or a dead man's switch. It stores the alerts.
  */
-export class WebhookReceiver {
+export class WebhookReceiver extends LoopbackServer {
   readonly alerts: SentAlert[] = [];
 
-  private constructor(private readonly server: Server) {}
-
-  static async start(): Promise<WebhookReceiver> {
-    const server = createServer();
-    const receiver = new WebhookReceiver(server);
-    server.on('request', (request, response) => {
-      void text(request).then((body) => {
-        receiver.alerts.push(...(JSON.parse(body) as { alerts: SentAlert[] }).alerts);
-        response.end();
-      });
-    });
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    return receiver;
+  static start(): Promise<WebhookReceiver> {
+    return new WebhookReceiver().listen();
   }
 
   /** The URL, which is a secret because of its path. */
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/a-secret-path`;
+  override get url(): string {
+    return `${super.url}/a-secret-path`;
   }
 
   /** Waits for an alert with this name and status. */
@@ -45,8 +34,13 @@ export class WebhookReceiver {
     return alert;
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((closed) => this.server.close(closed));
+  stop(): Promise<void> {
+    return this.close();
+  }
+
+  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { alerts } = JSON.parse(await text(request)) as { alerts: SentAlert[] };
+    this.alerts.push(...alerts);
+    response.end();
   }
 }

@@ -1,4 +1,4 @@
-import { type ChainFault } from './fault.js';
+import { type ChainFault, type LogFault } from './fault.js';
 import { blockOf, changeLogs, type Log, resultRecords } from './logs.js';
 import { type NodeAnswer, type NodeCall } from './node-call.js';
 
@@ -101,22 +101,6 @@ function shift(block: Record<string, unknown>, field: string, by: number | bigin
   block[field] = `0x${(BigInt(block[field] as string) + BigInt(by)).toString(16)}`;
   return true;
 }
-
-type LogFault = Exclude<
-  ChainFault,
-  {
-    kind:
-      | 'lie'
-      | 'lagging'
-      | 'zero-blooms'
-      | 'full-blooms'
-      | 'broken-chain'
-      | 'false-final'
-      | 'late-final'
-      | 'other-format'
-      | 'false-times';
-  }
->;
 
 function applyLogFault(
   fault: LogFault,

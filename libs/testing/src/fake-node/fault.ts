@@ -10,12 +10,10 @@ export interface FaultScope {
   readonly when?: (calls: readonly NodeCall[]) => boolean;
 }
 
-/** Faults of the transport. They apply to any request. */
-export type WireFault =
+/** Faults of the transport, in the place of an answer. They apply to any request. */
+type InsteadFault =
   | { readonly kind: 'never-answers' }
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Sends the headers at once, then the body a few bytes at a time. */
-  | { readonly kind: 'trickle'; readonly bytesPerSecond?: number }
   /** Closes the connection without an answer. */
   | { readonly kind: 'reset' }
   | {
@@ -24,7 +22,12 @@ export type WireFault =
       /** Value of the header Retry-After: seconds, or an HTTP date. */
       readonly retryAfter?: number | string;
       readonly body?: string;
-    }
+    };
+
+/** Faults in the bytes of an answer. */
+export type BodyFault =
+  /** Sends the headers at once, then a byte a second. */
+  | { readonly kind: 'trickle' }
   | { readonly kind: 'wrong-json' }
   /** Answers with status 200 and a web page. */
   | { readonly kind: 'html' }
@@ -96,17 +99,8 @@ export type CallFault =
   /** eth_call and eth_estimateGas require a `to`, as on a ZK Stack chain without the EVM emulator. */
   | { readonly kind: 'no-deployless-calls' };
 
-/** Faults in the blocks and logs. */
-export type ChainFault =
-  /** Replaces the result of a call with what `change` returns; undefined leaves the result unchanged. */
-  | {
-      readonly kind: 'lie';
-      readonly change: (call: NodeCall, result: unknown) => unknown;
-    }
-  /**
-   * The node is `blocks` blocks behind: it returns no newer blocks, `[]` for their logs, and errors for their hashes.
-   */
-  | { readonly kind: 'lagging'; readonly blocks: bigint }
+/** Faults in the logs. */
+export type LogFault =
   /** eth_getLogs answers `[]`, while the headers are right. */
   | { readonly kind: 'empty-logs' }
   /** Leaves out one log: the first one of `block`, by default the one in the middle of the answer. */
@@ -123,7 +117,19 @@ export type ChainFault =
   /** The last log names the block after the requested range. */
   | { readonly kind: 'log-out-of-range' }
   | { readonly kind: 'no-log-timestamps' }
-  | { readonly kind: 'wrong-log-timestamps' }
+  | { readonly kind: 'wrong-log-timestamps' };
+
+/** Faults in the blocks. */
+export type BlockFault =
+  /** Replaces the result of a call with what `change` returns; undefined leaves the result unchanged. */
+  | {
+      readonly kind: 'lie';
+      readonly change: (call: NodeCall, result: unknown) => unknown;
+    }
+  /**
+   * The node is `blocks` blocks behind: it returns no newer blocks, `[]` for their logs, and errors for their hashes.
+   */
+  | { readonly kind: 'lagging'; readonly blocks: bigint }
   | { readonly kind: 'zero-blooms' }
   /** Every bloom matches every event. */
   | { readonly kind: 'full-blooms' }
@@ -149,15 +155,21 @@ export type ChainFault =
   /** Shifts the time of every header by `seconds` seconds. */
   | { readonly kind: 'false-times'; readonly seconds: number };
 
-export type Fault = (WireFault | BatchFault | CallFault | ChainFault) & FaultScope;
+export type ChainFault = LogFault | BlockFault;
+
+export type Fault = (InsteadFault | BodyFault | BatchFault | CallFault | ChainFault) & FaultScope;
 
 type Layer = 'instead' | 'body' | 'batch' | 'call' | 'chain';
 
 /**
- * The layer at which each fault applies: instead of an answer, to the body's bytes, to the list of answers, to one
+ * The layer at which a fault applies: instead of an answer, to the body's bytes, to the list of answers, to one
  * answer, or to the chain's data.
  */
-export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
+export function layerOf({ kind }: Fault): Layer {
+  return kind in LAYERS ? LAYERS[kind as keyof typeof LAYERS] : 'chain';
+}
+
+const LAYERS: Readonly<Record<Exclude<Fault['kind'], ChainFault['kind']>, Layer>> = {
   'never-answers': 'instead',
   delay: 'instead',
   reset: 'instead',
@@ -185,24 +197,4 @@ export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   pruned: 'call',
   'no-block-hash-calls': 'call',
   'no-deployless-calls': 'call',
-  lie: 'chain',
-  lagging: 'chain',
-  'empty-logs': 'chain',
-  'drop-one-log': 'chain',
-  'drop-block-logs': 'chain',
-  'altered-amount': 'chain',
-  'other-fork-logs': 'chain',
-  'duplicate-log': 'chain',
-  'unordered-logs': 'chain',
-  'removed-log': 'chain',
-  'log-out-of-range': 'chain',
-  'no-log-timestamps': 'chain',
-  'wrong-log-timestamps': 'chain',
-  'zero-blooms': 'chain',
-  'full-blooms': 'chain',
-  'broken-chain': 'chain',
-  'false-final': 'chain',
-  'late-final': 'chain',
-  'other-format': 'chain',
-  'false-times': 'chain',
 };

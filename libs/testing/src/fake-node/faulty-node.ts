@@ -7,9 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LoopbackServer } from '../wire/loopback-server.js';
 import { applyBatchFault, applyCallFault } from './call-faults.js';
 import { applyChainFault } from './chain-faults.js';
-import { type BatchFault, type CallFault, type ChainFault, type Fault, LAYERS } from './fault.js';
+import {
+  type BatchFault,
+  type BodyFault,
+  type CallFault,
+  type ChainFault,
+  type Fault,
+  layerOf,
+} from './fault.js';
 import { askUpstream, type NodeAnswer, type NodeCall, type Upstream } from './node-call.js';
-import { type BodyFault, sendBody } from './wire-faults.js';
+import { sendBody } from './wire-faults.js';
 
 export interface FaultyNodeOptions {
   readonly upstream: Upstream;
@@ -63,7 +70,7 @@ export class FaultyNode extends LoopbackServer {
       ({ fault, left }) => left > 0 && (fault.when?.(calls) ?? true),
     );
     const of = (layer: string): ActiveFault[] =>
-      faults.filter(({ fault }) => LAYERS[fault.kind] === layer);
+      faults.filter(({ fault }) => layerOf(fault) === layer);
     const use = (one: ActiveFault): void => {
       one.left--;
       entry.faults.push(one.fault.kind);

@@ -56,7 +56,7 @@ const SYMBOL = '0x95d89b41';
 const TOTAL_STAKED = '0x817b1cd2';
 const EVERY = 6;
 /** Blocks below this one are pruned. */
-export const PRUNED_BELOW = 25;
+const PRUNED_BELOW = 25;
 
 function everySixth(status: number): () => readonly Fault[] {
   return () => {

@@ -1,24 +1,8 @@
 import { type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { type WireFault } from './fault.js';
+import { type BodyFault } from './fault.js';
 
-export type BodyFault = Extract<
-  WireFault,
-  {
-    kind:
-      | 'trickle'
-      | 'truncated-body'
-      | 'coded'
-      | 'status-of-errors'
-      | 'oversized-body'
-      | 'flood'
-      | 'wrong-json'
-      | 'html'
-      | 'empty-body';
-  }
->;
-
-const TICK_MS = 50;
+const TRICKLE_MS = 1000;
 
 /** Sends a body, changed by a fault if there is one. */
 export function sendBody(
@@ -59,7 +43,7 @@ export function sendBody(
       response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy());
       return;
     case 'trickle':
-      trickle(response.writeHead(200, json), body, fault.bytesPerSecond ?? 1);
+      trickle(response.writeHead(200, json), body);
   }
 }
 
@@ -78,15 +62,12 @@ function flood(response: ServerResponse, fault: BodyFault & { kind: 'flood' }): 
   more();
 }
 
-function trickle(response: ServerResponse, body: string, bytesPerSecond: number): void {
-  const step = Math.max(1, Math.floor((bytesPerSecond * TICK_MS) / 1000));
-  const every = Math.max(TICK_MS, 1000 / bytesPerSecond);
+function trickle(response: ServerResponse, body: string): void {
   let at = 0;
   const timer = setInterval(() => {
-    response.write(body.slice(at, at + step));
-    at += step;
+    response.write(body.charAt(at++));
     if (at >= body.length) response.end();
-  }, every);
+  }, TRICKLE_MS);
   response.on('close', () => {
     clearInterval(timer);
   });

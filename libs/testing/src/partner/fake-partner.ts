@@ -2,17 +2,11 @@
  * A game partner on a real socket, with its ledger in memory. It behaves correctly unless a test changes its behaviour.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
+import { LoopbackServer } from '../wire/loopback-server.js';
 
 export const CALLBACK_KEY = 'key-of-the-game-0001';
 export const CALLBACK_SECRET = 'svcs_secret-of-the-game-for-tests';
@@ -56,7 +50,7 @@ interface Deduction {
   reverted: boolean;
 }
 
-export class FakePartner {
+export class FakePartner extends LoopbackServer {
   readonly points = new Map<string, number>();
   readonly deductions = new Map<string, Deduction>();
   readonly confirmations: Json[] = [];
@@ -68,29 +62,23 @@ export class FakePartner {
   private readonly mishaps: { readonly path: string; readonly mishap: Mishap }[] = [];
 
   private constructor(
-    private readonly server: Server,
     private readonly secret: string,
     private readonly basePath: string,
   ) {
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
-    });
+    super();
   }
 
   /** @param basePath path prefix in the partner's URL; the default behaviour knows only endpoints without a prefix */
-  static async start(secret = CALLBACK_SECRET, basePath = ''): Promise<FakePartner> {
-    const server = createServer();
-    await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
-    return new FakePartner(server, secret, basePath);
+  static start(secret = CALLBACK_SECRET, basePath = ''): Promise<FakePartner> {
+    return new FakePartner(secret, basePath).listen();
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${this.basePath}`;
+  override get url(): string {
+    return super.url + this.basePath;
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((closed) => this.server.close(closed));
+  stop(): Promise<void> {
+    return this.close();
   }
 
   /** Applies the faults to the next calls of an endpoint, one fault per call. */
@@ -98,7 +86,7 @@ export class FakePartner {
     for (const mishap of mishaps) this.mishaps.push({ path: `/${endpoint}-`, mishap });
   }
 
-  private async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const { method = 'GET', url: target = '/', headers } = incoming;

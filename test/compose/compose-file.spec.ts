@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { load } from 'js-yaml';
 import { testConstants } from '#libs/config';
 import { localEnvironment, priceVariables } from '../../apps/stack/src/chain/local-environment.js';
 import {
@@ -12,9 +13,9 @@ import {
   networksOf,
   programOf,
   ROOT,
-  settingsOfProgram,
   textOf,
   trialFile,
+  variablesOf,
   yamlOf,
 } from './compose-file.js';
 
@@ -56,82 +57,52 @@ describe('the trial on a local chain', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('has the services it promises', () => {
-    const profiles = Object.fromEntries(
-      Object.entries(real.services).map(([name, { profiles = [] }]) => [name, profiles.join()]),
-    );
-    expect(profiles).toEqual({
-      secrets: '',
-      postgres: '',
-      redis: '',
-      migrate: '',
-      indexer: '',
-      api: '',
-      redemption: '',
-      console: '',
-      proxy: '',
-      cli: 'cli',
-      prometheus: 'metrics',
-      alertmanager: 'metrics',
-      'node-exporter': 'metrics',
-      'blackbox-exporter': 'metrics',
-      grafana: 'metrics',
-    });
-    const ofTrial = services.map(([name]) => name).filter((name) => !(name in real.services));
-    expect(ofTrial.sort()).toEqual([
-      'activity',
-      'chain',
-      'game-database',
-      'partner',
-      'register-partner',
+  it('starts by itself what is in no profile, and runs these once', () => {
+    const inProfiles = Object.entries(real.services).filter(([, one]) => one.profiles);
+    expect(inProfiles.map(([name, { profiles = [] }]) => `${name}: ${profiles.join()}`)).toEqual([
+      'cli: cli',
+      'prometheus: metrics',
+      'alertmanager: metrics',
+      'node-exporter: metrics',
+      'blackbox-exporter: metrics',
+      'grafana: metrics',
     ]);
     expect(oneShots.sort()).toEqual([
-      'cli',
-      'game-database',
-      'migrate',
-      'register-partner',
-      'secrets',
+      ...['cli', 'game-database', 'migrate', 'register-partner', 'secrets'],
     ]);
   });
 
-  it.each(ours)('%s runs a program that exists', (_, service) => {
-    expect(existsSync(new URL(programOf(service) ?? '', ROOT))).toBe(true);
-  });
-
-  it.each(ours)('%s is told only what its program reads', async (_, service) => {
-    const settings = await settingsOfProgram(programOf(service) ?? '');
-    const known = settings.flatMap(({ variable, secret }) =>
-      secret === true ? [variable, `${variable}_FILE`] : [variable],
-    );
-    // Every program reads NODE_ENV when it reads its settings.
-    known.push('NODE_ENV');
-    expect(known).toEqual(expect.arrayContaining(Object.keys(service.environment ?? {})));
-  });
-
-  it.each(ours)('%s lacks nothing in a trial', async (name, service) => {
-    const told = [
-      ...Object.keys(service.environment ?? {}).map((variable) => variable.replace(/_FILE$/, '')),
-      ...(readsLocalEnvironment(service) ? localNames : []),
-    ];
-    const needed = (await settingsOfProgram(programOf(service) ?? ''))
-      .filter((one) => one.default === undefined && one.optional !== true)
-      .map(({ variable }) => variable)
-      // The cli has settings for each command; `migrate` is a command that needs only the database.
-      .filter((variable) => name !== 'migrate' || variable === 'DATABASE_URL')
-      // EVIDENCE_KEY is for `redemption adopt`, which runs where the redemption service does.
-      .filter((variable) => name !== 'cli' || variable !== 'EVIDENCE_KEY');
-    if (!programOf(service)?.endsWith('secrets.main.ts')) {
-      expect(told).toEqual(expect.arrayContaining(needed));
-    }
-  });
+  it.each(ours)(
+    '%s is told only what its program reads, and in a trial all it needs',
+    async (name, service) => {
+      const program = programOf(service) ?? '';
+      expect(existsSync(new URL(program, ROOT))).toBe(true);
+      const { known, needed } = await variablesOf(program);
+      const told = Object.keys(service.environment ?? {});
+      // Every program reads NODE_ENV when it reads its settings.
+      expect([...known, 'NODE_ENV']).toEqual(expect.arrayContaining(told));
+      if (program.endsWith('secrets.main.ts')) return;
+      const inTrial = [
+        ...told.map((variable) => variable.replace(/_FILE$/, '')),
+        ...(readsLocalEnvironment(service) ? localNames : []),
+      ];
+      const lacking = needed
+        .filter((variable) => !inTrial.includes(variable))
+        // The cli has settings for each command; `migrate` is a command that needs only the database.
+        .filter((variable) => name !== 'migrate' || variable === 'DATABASE_URL')
+        // EVIDENCE_KEY is for `redemption adopt`, which runs where the redemption service does.
+        .filter((variable) => name !== 'cli' || variable !== 'EVIDENCE_KEY');
+      expect(lacking).toEqual([]);
+    },
+  );
 
   it('tells the services nothing of a local chain that none of them reads', async () => {
     const read = await Promise.all(
       ours
         .filter(([, service]) => readsLocalEnvironment(service))
-        .map(([, service]) => settingsOfProgram(programOf(service) ?? '')),
+        .map(([, service]) => variablesOf(programOf(service) ?? '')),
     );
-    const variables = read.flat().map(({ variable }) => variable);
+    const variables = read.flatMap(({ known }) => known);
     variables.push(...Object.keys(testConstants({})));
     expect(variables).toEqual(expect.arrayContaining(localNames.filter((name) => name !== '')));
   });
@@ -185,10 +156,6 @@ describe('docker-compose.yml', () => {
     expect(service.healthcheck?.start_period).toMatch(/^\d+s$/);
     expect(service.stop_grace_period).toMatch(/^\d+s$/);
     expect(service.restart).toBe('unless-stopped');
-  });
-
-  it.each(services)('%s has a limit of processes', (_, { pids_limit: limit }) => {
-    expect(limit).toBe(512);
   });
 
   it('limits the memory of each program of ours', () => {
@@ -282,13 +249,14 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(services)(
-    '%s can write nowhere but where it must, and has no rights to gain',
+    '%s can write nowhere but where it must, has no rights to gain, and a limit of processes',
     (_, one) => {
       expect(one).toMatchObject({
         init: true,
         read_only: true,
         cap_drop: ['ALL'],
         security_opt: ['no-new-privileges:true'],
+        pids_limit: 512,
       });
     },
   );
@@ -297,22 +265,19 @@ describe('docker-compose.yml', () => {
     expect(file.services['postgres']?.cap_add).toContain('KILL');
   });
 
-  it.each(services)('%s waits for what it needs, by health', (waiting, { depends_on = {} }) => {
-    for (const [name, { condition }] of Object.entries(depends_on)) {
-      const expected = oneShots.includes(name)
-        ? ['service_completed_successfully']
-        : // The proxy starts before its replicas.
-          ['service_healthy', ...(waiting === 'proxy' ? ['service_started'] : [])];
-      expect(expected).toContain(condition);
-    }
-  });
-
-  it.each(services.filter(([, { profiles }]) => profiles === undefined))(
-    '%s does not need what only a profile brings',
-    (_, { depends_on = {} }) => {
-      const needed = Object.entries(depends_on).filter(([, { required }]) => required !== false);
-      const fromProfiles = needed.filter(([name]) => file.services[name]?.profiles !== undefined);
-      expect(fromProfiles).toEqual([]);
+  it.each(services)(
+    '%s waits for what it needs, by health',
+    (waiting, { depends_on = {}, profiles }) => {
+      for (const [name, { condition, required }] of Object.entries(depends_on)) {
+        const expected = oneShots.includes(name)
+          ? ['service_completed_successfully']
+          : // The proxy starts before its replicas.
+            ['service_healthy', ...(waiting === 'proxy' ? ['service_started'] : [])];
+        expect(expected).toContain(condition);
+        // What starts by itself does not need what only a profile brings.
+        if (profiles === undefined && required !== false)
+          expect([name, file.services[name]?.profiles]).toEqual([name, undefined]);
+      }
     },
   );
 
@@ -332,19 +297,47 @@ describe('docker-compose.yml', () => {
     for (const name of variables) expect(page).toContain(`\`${name}\``);
   });
 
-  it('takes images by their tags, and only those that are meant', () => {
-    const images = services.map(([, { image }]) => image ?? '');
-    expect([...new Set(images)].sort()).toEqual([
-      '${LOWMARK_IMAGE:-lowmark:local}',
-      'ghcr.io/foundry-rs/foundry:v1.7.1',
-      'grafana/grafana:12.4.4',
-      'haproxy:3.0.25-alpine',
-      'postgres:17.11',
-      'prom/alertmanager:v0.31.1',
-      'prom/blackbox-exporter:v0.28.0',
-      'prom/node-exporter:v1.11.1',
-      'prom/prometheus:v3.13.3',
-      'redis:7.4.11',
-    ]);
+  it('takes images by the tags of versions', () => {
+    const images = new Set(services.map(([, { image }]) => image ?? ''));
+    expect(images.delete('${LOWMARK_IMAGE:-lowmark:local}')).toBe(true);
+    for (const image of images) expect(image).toMatch(/^[a-z./-]+:v?\d+(\.\d+)+(-alpine)?$/);
   });
+});
+
+interface Override {
+  readonly services: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+it('the further indexer of several-contracts.md extends the first one, with settings and a name of its own', () => {
+  const page = textOf('docs/operating/several-contracts.md');
+  const [text = '', index = ''] = [...page.matchAll(/```yaml\n([^]*?)```/g)].map(
+    ([, yaml]) => yaml ?? '',
+  );
+  // Compose's `!override` replaces the list of the extended service, so that no setting of .env applies to the second
+  // contract.
+  expect(text).toContain('env_file: !override [golf.env]');
+  const { services } = load(text.replace('!override', '')) as Override;
+  expect(services).toEqual({
+    'indexer-golf': {
+      extends: { file: 'docker-compose.yml', service: 'indexer' },
+      env_file: ['golf.env'],
+      environment: { STAKE_SET: 'golf', CHAIN_ID: 8453 },
+      networks: { indexer: { aliases: ['indexer'] } },
+    },
+  });
+  expect((load(index.replace('!override', '')) as Override).services).toEqual({
+    'index-golf': {
+      extends: { file: 'docker-compose.yml', service: 'migrate' },
+      profiles: ['cli'],
+      env_file: ['golf.env'],
+      environment: { STAKE_SET: 'golf', CHAIN_ID: 8453 },
+    },
+  });
+  const { indexer } = real.services;
+  expect(indexer?.networks).toContain('indexer');
+  // The override sets every value that compose itself takes from .env for the first contract.
+  const fromSettings = Object.entries(indexer?.environment ?? {}).filter(([, value]) =>
+    String(value).startsWith('${'),
+  );
+  expect(fromSettings.map(([name]) => name)).toEqual(['CHAIN_ID']);
 });

@@ -116,3 +116,18 @@ export async function settingsOfProgram(program: string): Promise<SettingMetadat
     .filter(({ name }) => !inStack || textOf(program).includes(`readSettings(${name})`))
     .flatMap(settingsOf);
 }
+
+/** The variables that a program knows, a secret also as the path of its file, and those that it needs. */
+export async function variablesOf(
+  program: string,
+): Promise<{ readonly known: readonly string[]; readonly needed: readonly string[] }> {
+  const settings = await settingsOfProgram(program);
+  return {
+    known: settings.flatMap(({ variable, secret }) =>
+      secret === true ? [variable, `${variable}_FILE`] : [variable],
+    ),
+    needed: settings
+      .filter((one) => one.default === undefined && one.optional !== true)
+      .map(({ variable }) => variable),
+  };
+}

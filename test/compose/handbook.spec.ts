@@ -32,6 +32,10 @@ function leafOf(command: Command, [word, ...rest]: readonly string[]): [Command,
   return child ? leafOf(child, rest) : [command, word === undefined ? [] : [word, ...rest]];
 }
 
+function optionsOf({ options }: Command): (string | null | undefined)[] {
+  return [...options.map(({ long }) => long), '--help'];
+}
+
 /**
  * Commands that the handbook names within a sentence. No test runs these, so they are compared with the existing
  * commands.
@@ -73,8 +77,9 @@ describe('what the handbook names', () => {
   it.each(named)('$page: $words', ({ words }) => {
     const [leaf, rest] = leafOf(program, words[0] === 'cli' ? words.slice(1) : words);
     expect(leaf.commands.map((one) => one.name())).toEqual([]);
-    const known = [...leaf.options.map(({ long }) => long), '--help'];
-    expect(known).toEqual(expect.arrayContaining(rest.filter((word) => word.startsWith('--'))));
+    expect(optionsOf(leaf)).toEqual(
+      expect.arrayContaining(rest.filter((word) => word.startsWith('--'))),
+    );
   });
 
   const script = textOf('lowmark');
@@ -116,23 +121,18 @@ describe('what the handbook names', () => {
     expect(scripts).toHaveProperty([words.join()]);
   });
 
-  it('is not little', () => {
-    expect(named.length).toBeGreaterThan(40);
-    expect(own).toContain('upgrade');
-  });
-});
-
-describe('the pages', () => {
-  it('show commands', () => {
-    expect(calls.length).toBeGreaterThan(30);
-  });
-
   it.each(calls)('$page: $line', ({ line }) => {
     const [leaf, rest] = leafOf(program, line.trim().split(/\s+/));
-    const known = [...leaf.options.map(({ long }) => long), '--help', '--version'];
-    const options = rest.filter((word) => word.startsWith('--'));
     // Only a leaf is executable; `redemption …` stands for all commands below it.
     if (!/…|--version/.test(line)) expect(leaf.commands.map((one) => one.name())).toEqual([]);
-    expect(known).toEqual(expect.arrayContaining(options));
+    expect([...optionsOf(leaf), '--version']).toEqual(
+      expect.arrayContaining(rest.filter((word) => word.startsWith('--'))),
+    );
+  });
+
+  it('is not little', () => {
+    expect(named.length).toBeGreaterThan(40);
+    expect(calls.length).toBeGreaterThan(30);
+    expect(own).toContain('upgrade');
   });
 });

@@ -28,7 +28,13 @@ it.each([
 
 it('says that a long command still runs, and prints its output only if it fails', () => {
   const script = (command: string): string =>
-    `eval "$(sed -n '/^patiently() {/,/^}/p' lowmark)"; say() { echo "$*" >&2; }; ${command}`;
+    [
+      `eval "$(sed -n '/^patiently() {/,/^}/p' lowmark)"`,
+      'say() { echo "$*" >&2; }',
+      // A test does not wait for the seconds of an operator.
+      'sleep() { SECONDS=$((SECONDS + $1 * ${pace:-0})); command sleep 0.05; }',
+      command,
+    ].join('; ');
   const run = (command: string): ReturnType<typeof bash> =>
     bash('-euo', 'pipefail', '-c', script(command));
   expect(run('patiently bash -c "echo built"')).toEqual({ code: 0, out: '', err: '' });
@@ -37,6 +43,6 @@ it('says that a long command still runs, and prints its output only if it fails'
     out: '',
     err: 'broken\n',
   });
-  const slow = run('sleep() { SECONDS=$((SECONDS + 20)); command sleep 0.1; }; patiently sleep 1');
+  const slow = run('pace=20; patiently command sleep 0.1');
   expect(slow.err).toMatch(/^… 20 s\n/);
 });

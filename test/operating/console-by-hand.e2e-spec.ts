@@ -1,8 +1,8 @@
 /** Runs the command of docs/operating/console.md that serves the pages in a shell. Only host names are replaced. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { compileCache } from '#libs/testing/programs';
@@ -57,15 +57,6 @@ afterAll(async () => {
   await stop();
   await test.drop();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return free;
-}
 
 async function ask(path: string, options: RequestInit = {}): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}${path}`, options).catch(

@@ -2,10 +2,16 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { type Chain } from 'viem';
+import { abstract, arbitrum, base, bsc, mainnet, polygon, ronin } from 'viem/chains';
 import { alertRules, canBeCritical } from '../compose/metrics.js';
 import { anchors, links, read } from '../partner-docs/markdown.js';
 import { isSettings, shellBlocks } from './machine/shell-blocks.js';
 
+const CHAINS: Readonly<Record<string, Chain>> = {
+  ...{ Abstract: abstract, Ronin: ronin, Ethereum: mainnet, Base: base },
+  ...{ Arbitrum: arbitrum, Polygon: polygon, BNB: bsc },
+};
 const HANDBOOK = globSync('docs/operating/*.md');
 const SOURCES = globSync([
   '{apps,libs,contracts,deploy,scripts}/**/*.{ts,mjs,yml,yaml,env,sh,bash,conf}',
@@ -53,5 +59,14 @@ describe('the handbook', () => {
       [name, name.replace(/_FILE$/, '')].some((one) => known.includes(`\`${one}\``));
     const names = blocks.flatMap(({ code }) => code.match(/^\w+(?==)/gm) ?? []);
     expect(names.filter((name) => !isKnown(name) && !name.startsWith('OTEL_'))).toEqual([]);
+  });
+
+  it('names the ids of chains that viem names', () => {
+    const [, glance = ''] = read('docs/operating/chains.md').split('## At a glance\n');
+    const [table = ''] = glance.split(/^## /m);
+    const rows = [...table.matchAll(/^\| (\w+) +\| (\d+) +\|/gm)];
+    expect(rows.map(([, chain, id]) => [chain, Number(id)])).toEqual(
+      Object.entries(CHAINS).map(([chain, { id }]) => [chain, id]),
+    );
   });
 });

@@ -6,7 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Clone, freePorts } from './clone.js';
+import { freePort } from '#libs/devprocess';
+import { Clone } from './clone.js';
 
 /** Settings of a trial that describe its chain. */
 const OF_THE_CHAIN =
@@ -37,7 +38,8 @@ export interface Installation {
  */
 export async function emptyInstallation(commit?: string): Promise<Installation> {
   const project = `lowmark-test-${randomBytes(3).toString('hex')}`;
-  const [api = 0, redemption = 0, pages = 0, https = 0, chain = 0] = await freePorts(5);
+  const ports = await Promise.all(Array.from({ length: 5 }, freePort));
+  const [api = 0, redemption = 0, pages = 0, https = 0, chain = 0] = ports;
   const environment = {
     LOWMARK_IMAGE: `${project}:test`,
     API_PORT: String(api),

@@ -1,7 +1,11 @@
-/** Tests docker-compose.backup.yml against docker-compose.yml, deploy/pgbackrest and the documentation. */
+/**
+ * Tests what makes backups against the documentation: docker-compose.backup.yml with deploy/pgbackrest, and the objects
+ * of deploy/kubernetes/postgres.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { loadAll } from 'js-yaml';
 import {
   type ComposeFile,
   type ComposeService,
@@ -15,6 +19,7 @@ const base = yamlOf('docker-compose.yml') as ComposeFile;
 const file = yamlOf('docker-compose.backup.yml') as ComposeFile;
 const own = Object.entries(file.services).filter(([name]) => !(name in base.services));
 const withPgbackrest = ['postgres', 'backups', 'drill'];
+const page = textOf('docs/operating/backup.md');
 const IMAGE = '/usr/local/lib/lowmark/';
 /** pgBackRest's default of repo1-path. */
 const REPOSITORY = '/var/lib/pgbackrest';
@@ -38,6 +43,12 @@ function mounts({ volumes = [] }: ComposeService): Record<string, { from: string
 
 function option(name: string): string | undefined {
   return new RegExp(`^${name}=(.*)$`, 'm').exec(textOf('deploy/pgbackrest/pgbackrest.conf'))?.[1];
+}
+
+function daysKept(): string {
+  const script = textOf('deploy/pgbackrest/backups.sh');
+  const kept = /--repo1-retention-full-type=time --repo1-retention-full=(\d+)\n/.exec(script);
+  return kept?.[1] ?? 'unknown';
 }
 
 describe('docker-compose.backup.yml', () => {
@@ -159,15 +170,10 @@ describe('docker-compose.backup.yml', () => {
   });
 
   it('keeps backups for as long as the page says', () => {
-    const script = textOf('deploy/pgbackrest/backups.sh');
-    const [, days = ''] =
-      /--repo1-retention-full-type=time --repo1-retention-full=(\d+)\n/.exec(script) ?? [];
-    expect(days).not.toBe('');
-    expect(textOf('docs/operating/backup.md')).toContain(`any moment of the last ${days} days`);
+    expect(page).toContain(`any moment of the last ${daysKept()} days`);
   });
 
   it('has every variable of its own explained, with its default', () => {
-    const page = textOf('docs/operating/backup.md');
     const known = textOf('docs/operating/compose.md');
     const variables = textOf('docker-compose.backup.yml').matchAll(/(?<!\$)\$\{(\w+):-([^}]*)\}/g);
     let count = 0;
@@ -178,5 +184,105 @@ describe('docker-compose.backup.yml', () => {
       if (/^\d+$/.test(value)) expect(page).toMatch(new RegExp(`\`${name}\` +\\| ${value} `));
     }
     expect(count).toBeGreaterThan(5);
+  });
+});
+
+interface Plugin {
+  readonly name: string;
+  readonly isWALArchiver?: boolean;
+  readonly parameters: { readonly barmanObjectName: string; readonly serverName?: string };
+}
+
+interface Named {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
+}
+
+interface ObjectStore extends Named {
+  readonly spec: {
+    readonly retentionPolicy: string;
+    readonly configuration: {
+      readonly s3Credentials: Readonly<
+        Record<string, { readonly [part in 'name' | 'key']: string }>
+      >;
+    };
+  };
+}
+
+interface ScheduledBackup extends Named {
+  readonly spec: {
+    readonly schedule: string;
+    readonly method: string;
+    readonly cluster: { readonly name: string };
+    readonly pluginConfiguration: { readonly name: string };
+  };
+}
+
+interface Cluster extends Named {
+  readonly spec: {
+    readonly bootstrap: {
+      readonly recovery: {
+        readonly source: string;
+        readonly recoveryTarget: { readonly targetTime: string };
+      };
+    };
+    readonly externalClusters: readonly { readonly name: string; readonly plugin: Plugin }[];
+    readonly plugins: readonly Plugin[];
+  };
+}
+
+const CLOUD_NATIVE = 'deploy/kubernetes/postgres/';
+const PLUGIN = 'barman-cloud.cloudnative-pg.io';
+const [store, schedule] = loadAll(textOf(`${CLOUD_NATIVE}backups.yaml`)) as [
+  ObjectStore,
+  ScheduledBackup,
+];
+const [cluster] = loadAll(textOf(`${CLOUD_NATIVE}restore.yaml`)) as [Cluster];
+
+describe('the backups of CloudNativePG', () => {
+  it('are where everything else is', () => {
+    const kinds = [store, schedule, cluster].map(({ kind }) => kind);
+    expect(kinds).toEqual(['ObjectStore', 'ScheduledBackup', 'Cluster']);
+    for (const { metadata } of [store, schedule, cluster])
+      expect(metadata.namespace).toBe('lowmark');
+  });
+
+  it('are made each day, by a schedule that begins with seconds, into the store', () => {
+    expect(schedule.spec.schedule).toMatch(/^0 \d+ \d+ \* \* \*$/);
+    expect(schedule.spec.method).toBe('plugin');
+    expect(schedule.spec.pluginConfiguration.name).toBe(PLUGIN);
+    const lines = textOf(`${CLOUD_NATIVE}backups.yaml`);
+    expect(lines).toContain(`barmanObjectName: ${store.metadata.name} }`);
+    expect(lines).toContain('isWALArchiver: true');
+  });
+
+  it('are kept as long as those of compose', () => {
+    expect(store.spec.retentionPolicy).toBe(`${daysKept()}d`);
+  });
+
+  it('need a secret that the page has made', () => {
+    for (const { name, key } of Object.values(store.spec.configuration.s3Credentials)) {
+      expect(page).toContain(`\`${name}\``);
+      expect(page).toContain(`\`${key}\``);
+    }
+  });
+
+  it('are restored from the server that made them, into one that archives under another name', () => {
+    const { bootstrap, externalClusters, plugins } = cluster.spec;
+    const source = externalClusters.find(({ name }) => name === bootstrap.recovery.source);
+    expect(source?.plugin).toEqual({
+      name: PLUGIN,
+      parameters: { barmanObjectName: store.metadata.name, serverName: schedule.spec.cluster.name },
+    });
+    expect(cluster.metadata.name).not.toBe(schedule.spec.cluster.name);
+    expect(plugins).toEqual([
+      {
+        name: PLUGIN,
+        isWALArchiver: true,
+        parameters: { barmanObjectName: store.metadata.name },
+      },
+    ]);
+    expect(bootstrap.recovery.recoveryTarget.targetTime).toMatch(/\+00$/);
+    expect(page).toContain(`\`${cluster.metadata.name}-rw\``);
   });
 });

@@ -105,155 +105,101 @@ it('is a valid configuration', () => {
   expect(checked.status).toBe(0);
 });
 
-describe('the address of a client', () => {
-  it('is what the proxy sees, whatever the client says', async () => {
-    const { asked } = await startReplica(ONE);
-    names.addresses['api'] = [ONE];
-    const proxy = await startProxy();
-    await proxy.serves([ONE]);
-    expect((await fetch(proxy.apiUrl, { headers: FORGED })).status).toBe(200);
-    expect(asked).toHaveLength(1);
-    expect(asked[0]?.['x-forwarded-for']).toBe('127.0.0.1');
-    expect(asked[0]).not.toHaveProperty('x-forwarded-host');
-  });
+const HOSTS = { api: ONE, redemption: TWO, console: THREE } as const;
+type Service = keyof typeof HOSTS;
 
-  it('is what a trusted proxy before it says', async () => {
-    const { asked } = await startReplica(ONE);
-    names.addresses['api'] = [ONE];
-    const proxy = await startProxy({ trustedProxies: '192.0.2.7,loopback' });
-    await proxy.serves([ONE]);
-    await fetch(proxy.apiUrl, { headers: FORGED });
-    expect(asked[0]?.['x-forwarded-for']).toBe('203.0.113.9, 127.0.0.1');
-  });
-});
-
-describe('a client who comes by TLS', () => {
-  const SERVICES = { api: ONE, redemption: TWO } as const;
-
-  /** Starts a replica of each service. @returns how to ask by TLS, and the headers that the replicas got */
-  async function startBehindTls(trustedProxies: string) {
-    const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
-    opened.push(() => rm(folder, { recursive: true, force: true }));
-    writeCertificate(join(folder, 'both.pem'));
-    const asked: IncomingHttpHeaders[] = [];
-    for (const [service, host] of Object.entries(SERVICES)) {
-      await startReplica(host, (request, response) => {
-        asked.push(request.headers);
-        response.end(service);
-      });
-      names.addresses[service] = [host];
-    }
-    const tls = { folder, consoleOrigin: 'https://pages.example.com:3443' };
-    const proxy = await startProxy({ trustedProxies, tls });
-    for (const [service, host] of Object.entries(SERVICES)) await proxy.serves([host], service);
-    const agent = new Agent({ connect: { rejectUnauthorized: false } });
-    opened.push(() => agent.close());
-    const get = async (path: string): Promise<string | number> => {
-      const url = `${proxy.urls.tls}${path}`;
-      const { statusCode, body } = await undici(url, { dispatcher: agent, headers: FORGED });
-      const text = await body.text();
-      return statusCode === 200 ? text : statusCode;
-    };
-    return { get, asked };
+/** Starts a replica of each service, which answers with its name, or with its health, and the proxy. */
+async function startServices(options: Pick<ProxyOptions, 'trustedProxies' | 'tls'> = {}) {
+  const asked: Record<Service, IncomingHttpHeaders[]> = { api: [], redemption: [], console: [] };
+  for (const [name, host] of Object.entries(HOSTS) as [Service, string][]) {
+    await startReplica(host, ({ url, headers }, response) => {
+      asked[name].push(headers);
+      if (url === '/health/ready') response.writeHead(503).end(`${name} ${url}`);
+      else response.end(name);
+    });
+    names.addresses[name] = [host];
   }
+  const proxy = await startProxy(options);
+  for (const [name, host] of Object.entries(HOSTS)) await proxy.serves([host], name);
+  const agent = new Agent({ connect: { rejectUnauthorized: false } });
+  opened.push(() => agent.close());
+  /** @returns the answer's status and body */
+  const get = async (url: string, headers: Record<string, string> = FORGED): Promise<string> => {
+    const answer = await undici(url, { dispatcher: agent, headers });
+    return `${answer.statusCode} ${await answer.body.text()}`;
+  };
+  const addressAt = (name: Service): unknown => asked[name].at(-1)?.['x-forwarded-for'];
+  return { urls: proxy.urls, asked, get, addressAt };
+}
 
-  async function addressSeenWith(trustedProxies: string): Promise<unknown> {
-    const { get, asked } = await startBehindTls(trustedProxies);
-    await get('/api/staking/snapshots');
-    return asked[0]?.['x-forwarded-for'];
-  }
+describe('the entrances', () => {
+  it('replace what clients say of their address, and keep what the console says of its users', async () => {
+    const { urls, asked, get, addressAt } = await startServices();
+    expect(await get(urls.api)).toBe('200 api');
+    expect(addressAt('api')).toBe('127.0.0.1');
+    expect(asked.api[0]).not.toHaveProperty('x-forwarded-host');
+    expect(await get(`${urls.console}/redeem`)).toBe('200 console');
+    expect(addressAt('console')).toBe('127.0.0.1');
+    expect(await get(`${urls.inner}/api/redemptions`)).toBe('200 redemption');
+    expect(addressAt('redemption')).toBe('203.0.113.9, 127.0.0.1');
 
-  it('has the address that the proxy sees, though its network is trusted: containers can hide the source', async () => {
-    expect(await addressSeenWith('loopback,uniquelocal')).toBe('127.0.0.1');
-  });
-
-  it('has the address that a proxy says which is named by its address', async () => {
-    expect(await addressSeenWith('uniquelocal,127.0.0.1')).toBe('203.0.113.9, 127.0.0.1');
-  });
-
-  it('reaches every documented route of a service, and no other', async () => {
-    const { get } = await startBehindTls('');
-    const reached = await Promise.all(
-      DOCUMENTED.map(async ([service, path]) => [service, path, await get(path)]),
-    );
-    expect(reached).toEqual(DOCUMENTED.map(([service, path]) => [service, path, service]));
-    for (const path of ['/', '/metrics', '/health/ready', '/docs', '/api/operate/partners']) {
-      expect([path, await get(path)]).toEqual([path, 404]);
-    }
-  });
-});
-
-describe('the web pages', () => {
-  const [PAGES, PLAYERS] = [ONE, TWO];
-
-  it('have an entrance of their own, and the console another one to the redemption service', async () => {
-    const pages = await startReplica(PAGES);
-    const players = await startReplica(PLAYERS);
-    Object.assign(names.addresses, { console: [PAGES], redemption: [PLAYERS] });
-    const proxy = await startProxy();
-    await proxy.serves([PAGES], 'console');
-    await proxy.serves([PLAYERS], 'redemption');
-    for (const url of [`${proxy.urls.console}/redeem`, `${proxy.urls.inner}/api/redemptions`]) {
-      expect((await fetch(url, { headers: FORGED })).status).toBe(200);
-    }
-    // The proxy replaces headers of browsers, and keeps those of the console, which asks on behalf of its users.
-    expect(pages.asked.map((headers) => headers['x-forwarded-for'])).toEqual(['127.0.0.1']);
-    expect(players.asked.map((headers) => headers['x-forwarded-for'])).toEqual([
-      '203.0.113.9, 127.0.0.1',
-    ]);
-  });
-
-  it('have the health of the others at an entrance of its own, by name, and nothing else there', async () => {
-    const named = async (host: string, body: string) =>
-      startReplica(host, ({ url }, response) => response.writeHead(503).end(`${body} ${url}`));
-    await Promise.all([named(ONE, 'api'), named(TWO, 'redemption'), named(THREE, 'console')]);
-    Object.assign(names.addresses, { api: [ONE], redemption: [TWO], console: [THREE] });
-    const proxy = await startProxy();
-    await proxy.serves([ONE]);
-    await proxy.serves([TWO], 'redemption');
-    const ask = async (host: string, path = '/health/ready'): Promise<string> => {
-      const answer = await undici(proxy.urls.management + path, { headers: { host } });
-      return `${answer.statusCode} ${await answer.body.text()}`;
-    };
+    // The health of the others has an entrance of its own, by name, and nothing else is there.
+    const ask = (host: string, path = '/health/ready') => get(urls.management + path, { host });
     expect(await ask('api.proxy:9000')).toBe('503 api /health/ready');
     expect(await ask('redemption.proxy:9000')).toBe('503 redemption /health/ready');
     expect(await ask('console.proxy:9000')).toMatch(/^503 .*SERVICE_UNAVAILABLE/);
     expect(await ask('api.proxy:9000', '/metrics')).toMatch(/^404/);
   });
 
-  it('are found by their host where there is TLS, and no other path of the services is', async () => {
+  it('believe a trusted proxy before them about the address of a client', async () => {
+    const { urls, get, addressAt } = await startServices({
+      trustedProxies: '192.0.2.7,loopback',
+    });
+    await get(urls.api);
+    expect(addressAt('api')).toBe('203.0.113.9, 127.0.0.1');
+  });
+});
+
+describe('the entrance with TLS', () => {
+  async function startBehindTls(trustedProxies: string) {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
     opened.push(() => rm(folder, { recursive: true, force: true }));
     writeCertificate(join(folder, 'both.pem'));
-    const named = async (host: string, body: string) =>
-      startReplica(host, (_, response) => response.end(body));
-    await Promise.all([named(ONE, 'console'), named(TWO, 'redemption'), named(THREE, 'api')]);
-    Object.assign(names.addresses, { console: [ONE], redemption: [TWO], api: [THREE] });
     const tls = { folder, consoleOrigin: 'https://Pages.example.com:3443' };
-    const proxy = await startProxy({ tls });
-    await proxy.serves([ONE], 'console');
-    await proxy.serves([TWO], 'redemption');
-    await proxy.serves([THREE]);
-    const agent = new Agent({ connect: { rejectUnauthorized: false } });
-    opened.push(() => agent.close());
-    const answerOf = async (host: string, path: string): Promise<string> => {
-      const answer = await undici(`${proxy.urls.tls}${path}`, {
-        dispatcher: agent,
-        headers: { host },
-      });
-      const text = await answer.body.text();
-      return answer.statusCode === 200 ? text : String(answer.statusCode);
-    };
+    return startServices({ trustedProxies, tls });
+  }
+
+  it('believes no trusted network about the address of a client: containers can hide the source', async () => {
+    const network = await startBehindTls('loopback,uniquelocal');
+    await network.get(`${network.urls.tls}/api/staking/snapshots`);
+    expect(network.addressAt('api')).toBe('127.0.0.1');
+  });
+
+  it('believes a proxy that is named by its address', async () => {
+    const named = await startBehindTls('uniquelocal,127.0.0.1');
+    await named.get(`${named.urls.tls}/api/staking/snapshots`);
+    expect(named.addressAt('api')).toBe('203.0.113.9, 127.0.0.1');
+  });
+
+  it('leads to every documented route of a service and to the pages by their host, and to no other path', async () => {
+    const { urls, get } = await startBehindTls('');
+    const ask = (path: string, host = 'none.invalid') => get(urls.tls + path, { host, ...FORGED });
+    for (const [service, path] of DOCUMENTED) {
+      expect([path, await ask(path)]).toEqual([path, `200 ${service}`]);
+    }
+    for (const path of ['/health/ready', '/docs', '/api/operate/partners']) {
+      expect([path, await ask(path)]).toEqual([path, expect.stringMatching(/^404 /)]);
+    }
     for (const host of ['pages.example.com', 'PAGES.example.com:3443']) {
       for (const path of ['/', '/redeem', '/api/auth/me', '/player/api/redemptions']) {
-        expect(await answerOf(host, path)).toBe('console');
+        expect(await ask(path, host)).toBe('200 console');
       }
     }
     for (const host of ['api.example.com', 'pages.example.com.evil.example', 'none.invalid']) {
-      expect(await answerOf(host, '/api/staking/snapshots')).toBe('api');
-      expect(await answerOf(host, '/api/auth/nonce')).toBe('redemption');
+      expect(await ask('/api/staking/snapshots', host)).toBe('200 api');
+      expect(await ask('/api/auth/nonce', host)).toBe('200 redemption');
       for (const path of ['/', '/redeem', '/metrics']) {
-        expect(await answerOf(host, path)).toBe('404');
+        expect(await ask(path, host)).toMatch(/^404 /);
       }
     }
   });

@@ -101,6 +101,9 @@ function inMemory(): Stores {
   };
 }
 
+/** Of the call that is under way, otherwise a new one. */
+const requestIdOf = ({ redemption: { openCall } }: Pick<StoredRedemption, 'redemption'>): UuidV7 =>
+  openCall?.requestId ?? aUuid();
 const UNLIMITED = { room: 10n ** 30n };
 const LEASE = { count: 9, leaseMs: 60_000, dueByMs: START_MS + 86_400_000 };
 const note = () => ({
@@ -110,6 +113,14 @@ const note = () => ({
   ...{ actor: 'operator:ann', command: 'ledger restored', arguments: {} },
 });
 
+/** Nothing is due, whatever the tests before have left. */
+async function settle({ redemptions, deliveries }: Stores): Promise<void> {
+  const long = { ...LEASE, count: 9999, leaseMs: 86_400_000, dueByMs: START_MS * 2 };
+  await redemptions.lease({ ...long, owner: 'settled' });
+  await redemptions.takePayouts({ ...long, untilMs: START_MS * 3 });
+  await deliveries.lease({ ...long, owner: 'settled' });
+}
+
 describe.each([
   ['PostgreSQL', onPostgres],
   ['memory', inMemory],
@@ -117,17 +128,8 @@ describe.each([
   let stores: Stores;
   beforeEach(async () => {
     stores = open();
-    await settle();
+    await settle(stores);
   });
-
-  /** Nothing is due and no restore is unnoted, whatever the tests before have left. */
-  async function settle(): Promise<void> {
-    const { redemptions, deliveries } = stores;
-    const long = { ...LEASE, count: 999, leaseMs: 86_400_000, dueByMs: START_MS * 2 };
-    await redemptions.lease({ ...long, owner: 'settled' });
-    await redemptions.takePayouts({ ...long, untilMs: START_MS * 3 });
-    await deliveries.lease({ ...long, owner: 'settled' });
-  }
 
   async function created(change: Partial<Redemption> = {}): Promise<StoredRedemption> {
     const redemption = aNewRedemption(change);
@@ -158,7 +160,7 @@ describe.each([
 
   async function deducted(change: Partial<Redemption> = {}, id = 'tx-1') {
     const calling = await deducting(change);
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const requestId = requestIdOf(calling);
     const event = { type: 'deduct-confirmed', requestId, partnerTransactionId: id } as const;
     const callEnd = { requestId, outcome: 'answer', record: { status: 200 } };
     return after(calling, event, { callEnd });
@@ -174,6 +176,12 @@ describe.each([
     const { redemption } = stored;
     const evidence = expiryOf(redemption);
     return after(stored, { type: 'payout-dead', redemptionId: redemption.id, evidence });
+  }
+
+  /** A call of its revert is under way. */
+  async function revertCalled(stored: StoredRedemption): Promise<StoredRedemption> {
+    const neverPaid = expiryOf(stored.redemption);
+    return after(stored, { type: 'call-due', requestId: aUuid(), neverPaid });
   }
 
   async function claimed(): Promise<StoredRedemption> {
@@ -385,9 +393,8 @@ describe.each([
       unclaimed: { count: 1, lastEndedAtMs: stateSinceMs },
       usage: { open: 1, openId: id, partnerTokensToday: 10n, walletTokensToday: 10n },
     });
-    const neverPaid = expiryOf(stored.redemption);
-    const calling = await after(stored, { type: 'call-due', requestId: aUuid(), neverPaid });
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const calling = await revertCalled(stored);
+    const requestId = requestIdOf(calling);
     const { redemption } = await after(calling, { type: 'revert-already', requestId });
     expect(await record()).toEqual({
       unclaimed: { count: 1, lastEndedAtMs: redemption.revertedAtMs },
@@ -469,7 +476,7 @@ describe.each([
       code: 'REDEMPTION_LEASE_LOST',
     });
     const calling = await reread(id);
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const requestId = requestIdOf(calling);
     const lost = { type: 'deduct-unknown', requestId, reason: 'timeout' } as const;
     await after(calling, lost, { owner: 'a', release: true, requestId });
     expect(await redemptions.release(id, 'a')).toBe(false);
@@ -500,9 +507,8 @@ describe.each([
     const partner = aPartnerId();
     const unsent = async (type: 'revert-not-sent' | 'revert-unknown', id: string) => {
       const stored = await reverting({ partner }, id);
-      const neverPaid = expiryOf(stored.redemption);
-      const calling = await after(stored, { type: 'call-due', requestId: aUuid(), neverPaid });
-      const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+      const calling = await revertCalled(stored);
+      const requestId = requestIdOf(calling);
       const event = { type, requestId, reason: 'timeout' } as RedemptionEvent;
       return after(calling, event);
     };
@@ -546,9 +552,8 @@ describe.each([
     const promised = await stores.redemptions.promisedTokens();
     const stored = await reverting({ partner, wallet, tokenAmount: 10n }, 'tx-v');
     expect(await stores.redemptions.promisedTokens()).toBe(promised);
-    const neverPaid = expiryOf(stored.redemption);
-    const calling = await after(stored, { type: 'call-due', requestId: aUuid(), neverPaid });
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const calling = await revertCalled(stored);
+    const requestId = requestIdOf(calling);
     await after(calling, { type: 'revert-already', requestId });
     const again = await created({ partner, wallet, tokenAmount: 10n });
     const due = { type: 'call-due', requestId: aUuid() } as const;
@@ -570,9 +575,8 @@ describe.each([
       which: 'transaction',
     });
     const revert = async (stored: StoredRedemption) => {
-      const neverPaid = expiryOf(stored.redemption);
-      const calling = await after(stored, { type: 'call-due', requestId: aUuid(), neverPaid });
-      const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+      const calling = await revertCalled(stored);
+      const requestId = requestIdOf(calling);
       const partnerTransactionId = calling.redemption.partnerTransactionId ?? '';
       const ids = { partnerTransactionId, partnerRevertId: 'rev-1' };
       return after(calling, { type: 'revert-confirmed', requestId, ...ids });
@@ -594,7 +598,7 @@ describe.each([
     expect([unsealed.isSealed, unsealed.namesAreOurs]).toEqual([undefined, true]);
     const calling = await after(unsealed, { type: 'call-due', requestId: aUuid() });
     expect(calling.isSealed).toBeUndefined();
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const requestId = requestIdOf(calling);
     const id = { requestId, partnerTransactionId: 'tx-m' };
     const confirmed = decided(calling.redemption, { type: 'deduct-confirmed', ...id });
     await keyless.apply(confirmed);
@@ -623,7 +627,7 @@ describe.each([
   it('keeps a row of each call, whose end is written once', async () => {
     const { redemptions } = stores;
     const calling = await deducting();
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const requestId = requestIdOf(calling);
     const end = { requestId, outcome: 'answer', record: {} };
     expect([await redemptions.endCall(end), await redemptions.endCall(end)]).toEqual([true, false]);
     await redemptions.beginBalanceCall(aPartnerId(), aUuid());
@@ -646,11 +650,6 @@ describe.each([
     const { deliveries } = stores;
     const { redemption } = await claimed();
     const { id: redemptionId, partner } = redemption;
-    const step = (before: Delivery, event: DeliveryEvent): Delivery => {
-      const decision = deliveryTransition(before, event, { nowMs: START_MS, jitter: 0 });
-      if (decision.kind === 'refused') throw new Error(decision.code);
-      return decision.next;
-    };
     const [leased] = await deliveries.lease({ ...LEASE, owner: 'a' });
     expect(leased?.redemptionId).toBe(redemptionId);
     expect(await deliveries.lease({ ...LEASE, owner: 'b' })).toEqual([]);
@@ -658,14 +657,14 @@ describe.each([
     let before = leased.delivery;
     for (let attempt = 1; before.state === 'pending'; attempt++) {
       const requestId = aUuid();
-      const calling = step(before, { type: 'call-due', requestId });
+      const calling = deliveryStep(before, { type: 'call-due', requestId });
       const begin = { redemptionId, before, next: calling };
       const lost = { code: 'REDEMPTION_LEASE_LOST' };
       await expect(deliveries.apply({ ...begin, owner: 'b' })).rejects.toMatchObject(lost);
       await deliveries.apply({ ...begin, owner: 'a' });
       const stale = { code: 'REDEMPTION_STALE' };
       await expect(deliveries.apply({ ...begin, owner: 'a' })).rejects.toMatchObject(stale);
-      const next = step(calling, { type: 'failed', requestId, reason: 'timeout' });
+      const next = deliveryStep(calling, { type: 'failed', requestId, reason: 'timeout' });
       const callEnd = { requestId, outcome: 'no-answer', record: { attempt } };
       await deliveries.apply({ redemptionId, before: calling, next, owner: 'a', callEnd });
       expect((await deliveries.get(redemptionId))?.delivery).toEqual(next);
@@ -674,7 +673,7 @@ describe.each([
     expect(before).toMatchObject({ state: 'undelivered', attempts: 10 });
     const undelivered = await deliveries.listUndelivered(99);
     expect(undelivered.map((one) => one.redemptionId)).toContain(redemptionId);
-    const next = step(before, { type: 'replay' });
+    const next = deliveryStep(before, { type: 'replay' });
     const audit = { actor: 'operator:anna', command: 'replay-confirm' };
     await deliveries.apply({ redemptionId, before, next, audit });
     const [again] = await deliveries.lease({ ...LEASE, owner: 'c' });
@@ -698,18 +697,15 @@ describe.each([
     const before = (await deliveries.get(redemptionId))?.delivery;
     if (before === undefined) throw new Error('no confirmation');
     const requestId = aUuid();
-    const context = { nowMs: START_MS, jitter: 0 };
-    const calling = deliveryTransition(before, { type: 'call-due', requestId }, context);
-    if (calling.kind === 'refused') throw new Error(calling.code);
-    await deliveries.apply({ redemptionId, before, next: calling.next });
-    const unsent = deliveryTransition(calling.next, { type: 'not-sent', requestId }, context);
-    if (unsent.kind === 'refused') throw new Error(unsent.code);
+    const calling = deliveryStep(before, { type: 'call-due', requestId });
+    await deliveries.apply({ redemptionId, before, next: calling });
+    const unsent = deliveryStep(calling, { type: 'not-sent', requestId });
     const callEnd = { requestId, outcome: 'nothing-sent', record: {} };
-    await deliveries.apply({ redemptionId, before: calling.next, next: unsent.next, callEnd });
+    await deliveries.apply({ redemptionId, before: calling, next: unsent, callEnd });
     expect(await deliveries.makeDueNow(partner, START_MS)).toBe(1);
     expect((await deliveries.get(redemptionId))?.delivery).toEqual({
-      ...unsent.next,
-      version: unsent.next.version + 1,
+      ...unsent,
+      version: unsent.version + 1,
       nextActionAtMs: START_MS,
     });
   });
@@ -791,7 +787,7 @@ describe.each([
     expect(await redemptions.lease({ ...LEASE, owner: 'a' })).toEqual([]);
     const payouts = await redemptions.takePayouts({ ...LEASE, untilMs: LEASE.dueByMs + 1 });
     expect(payouts.map(({ redemption }) => redemption.id)).toEqual([paying.redemption.id]);
-    const requestId = calling.redemption.openCall?.requestId ?? aUuid();
+    const requestId = requestIdOf(calling);
     const known = { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-r' } as const;
     expect((await after(calling, known)).redemption.state).toBe('deducted');
 
@@ -818,9 +814,15 @@ describe.each([
   });
 });
 
+function deliveryStep(before: Delivery, event: DeliveryEvent): Delivery {
+  const decision = deliveryTransition(before, event, { nowMs: START_MS, jitter: 0 });
+  if (decision.kind === 'refused') throw new Error(decision.code);
+  return decision.next;
+}
+
 /** All events; the domain refuses those that do not fit. */
 function eventsFor(redemption: Redemption, requestIds: readonly UuidV7[]): RedemptionEvent[] {
-  const requestId = redemption.openCall?.requestId ?? aUuid();
+  const requestId = requestIdOf({ redemption });
   const redemptionId = redemption.id;
   const plan = { ...planOf(redemption), deadlineSeconds: START_MS / 1000 + 90 * 86_400 };
   const [nextId = aUuid()] = requestIds;
@@ -857,16 +859,8 @@ function eventsFor(redemption: Redemption, requestIds: readonly UuidV7[]): Redem
 const step = fc.record({
   who: fc.nat(2),
   what: fc.constantFrom(
-    'event',
-    'event',
-    'event',
-    'event',
-    'stale',
-    'lease',
-    'take',
-    'leasePayout',
-    'postpone',
-    'create',
+    ...(['event', 'event', 'event', 'event', 'stale'] as const),
+    ...(['lease', 'take', 'leasePayout', 'postpone', 'create'] as const),
   ),
   pick: fc.nat(1000),
   owner: fc.constantFrom(undefined, undefined, 'a', 'b'),
@@ -874,6 +868,7 @@ const step = fc.record({
 });
 
 describe('the same steps on both', () => {
+  // A note of a restore concerns every redemption of its database.
   let fresh: TestDatabase;
   beforeAll(async () => {
     fresh = await createTestDatabase();
@@ -885,13 +880,7 @@ describe('the same steps on both', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const both = [onPostgres(), inMemory()];
-        await both[0]?.redemptions.lease({
-          ...{ ...LEASE, count: 9999, leaseMs: 86_400_000, dueByMs: START_MS * 2 },
-          owner: 'settled',
-        });
-        await both[0]?.redemptions.takePayouts({
-          ...{ count: 9999, dueByMs: START_MS * 2, untilMs: START_MS * 3 },
-        });
+        if (both[0]) await settle(both[0]);
         const base = (await both[0]?.redemptions.promisedTokens()) ?? 0n;
         const shared = { partner: aPartnerId(), wallet: someWallet(), tokenAmount: 10n };
         const made: Redemption[] = [];
@@ -924,23 +913,21 @@ describe('the same steps on both', () => {
             if (said && 'value' in said) made.push(redemption);
             continue;
           }
+          const count = 1 + (pick % 3);
+          const untilMs = START_MS + pick;
           if (what === 'lease') {
-            const lease = { ...LEASE, count: 1 + (pick % 3), owner: owner ?? 'c' };
-            await agree((stores) => stores.redemptions.lease(lease));
+            await agree(({ redemptions }) =>
+              redemptions.lease({ ...LEASE, count, owner: owner ?? 'c' }),
+            );
             continue;
           }
           if (what === 'take') {
-            const take = {
-              count: 1 + (pick % 3),
-              dueByMs: LEASE.dueByMs,
-              untilMs: START_MS + pick,
-            };
-            await agree((stores) => stores.redemptions.takePayouts(take));
+            const take = { count, dueByMs: LEASE.dueByMs, untilMs };
+            await agree(({ redemptions }) => redemptions.takePayouts(take));
             continue;
           }
           if (what === 'postpone') {
-            const untilMs = START_MS + pick;
-            await agree((stores) => stores.redemptions.postpone(one, owner ?? 'c', untilMs));
+            await agree(({ redemptions }) => redemptions.postpone(one, owner ?? 'c', untilMs));
             continue;
           }
           const now = await both[0]?.redemptions.get(one.id);

@@ -8,7 +8,6 @@
  */
 import { parseArgs } from 'node:util';
 import {
-  failureReport,
   firstFailure,
   runOnce,
   type RunResult,
@@ -68,5 +67,16 @@ async function report(failed: RunResult): Promise<void> {
   console.log(`seed ${failed.seed}: ${failed.failure?.kind ?? ''}`);
   process.exitCode = 1;
   if (values['no-shrink']) return;
-  console.log(failureReport(simulation, failed, await shrink(simulation, failed)));
+  console.log(reportOf(failed, await shrink(simulation, failed)));
+}
+
+/** The report of a failing seed: the deviation, how to repeat it, and the shortened trace. */
+function reportOf(failed: RunResult, shrunk: RunResult): string {
+  return [
+    `${simulation.name}: seed ${failed.seed} fails: ${failed.failure?.message ?? ''}`,
+    `Repeat it: npm run simulate -- ${simulation.name} --seed ${failed.seed}`,
+    `${failed.steps} steps, shortened to ${shrunk.steps}:`,
+    ...shrunk.trace.lines,
+    shrunk.failure?.message ?? '',
+  ].join('\n');
 }

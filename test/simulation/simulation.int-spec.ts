@@ -5,7 +5,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 
-const SEEDS = 2000;
+/** worlds.soak-spec.ts runs more of them. */
+const SEEDS = 1200;
 const LIMIT_MS = 900_000;
 
 interface Ended {
@@ -28,19 +29,15 @@ const seeds = (first: number, count: number): string[] => [
 ];
 
 describe('the kernel', () => {
-  it('makes the same trace from the same seed, and another from another', async () => {
-    const traces = await Promise.all(
+  it('replaces clock, timers and random numbers, with the same ones for the same seed', async () => {
+    const ended = await Promise.all(
       ['7', '7', '8'].map((seed) => simulate('sleeping', '--seed', seed)),
     );
-    const [one, again, other] = traces.map(({ output }) => output);
+    const [one, again, other] = ended.map(({ output }) => output);
     expect(again).toBe(one);
     expect(other).not.toBe(one);
-  });
-
-  it('replaces clock, timers and random numbers', async () => {
-    const { code, output } = await simulate('sleeping');
-    expect(code).toBe(0);
-    expect(output).toContain('2026-01-02T00:00:01.000Z after 86400000 ms');
+    expect(one).toContain('2026-01-02T00:00:01.000Z after 86400000 ms');
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
   });
 
   it('shortens a failing run to what makes it fail, and repeats it from its seed', async () => {
@@ -78,10 +75,11 @@ describe('the kernel', () => {
 
 describe.each(['core', 'engine'])('the %s in simulated worlds', (name) => {
   it('makes the same trace from the same seed, byte for byte', async () => {
-    const traces = await Promise.all(['3', '3', '4'].map((seed) => simulate(name, '--seed', seed)));
-    const [one, again, other] = traces.map(({ output }) => output);
-    expect(again).toBe(one);
-    expect(other).not.toBe(one);
+    const [one, again] = await Promise.all(
+      ['3', '3'].map((seed) => simulate(name, '--seed', seed)),
+    );
+    expect(again).toEqual(one);
+    expect(one?.code).toBe(0);
   });
 
   it(

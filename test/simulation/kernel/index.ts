@@ -1,5 +1,4 @@
-export { Choices, type Script, seededRandom } from './choices.js';
-export { failureReport } from './report.js';
+export { Choices, type Script } from './choices.js';
 export {
   DeviationError,
   firstFailure,
@@ -10,5 +9,4 @@ export {
   type World,
 } from './run.js';
 export * from './scheduler.js';
-export { shrink, type ShrinkLimits } from './shrink.js';
-export { Trace } from './trace.js';
+export { shrink } from './shrink.js';

@@ -1,8 +1,8 @@
 /** The specs that show the bound of each compromise of docs/security.md, by the first column of its tables. */
 export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'one of two RPC endpoints lies about the final block': [
-    'apps/redemption/src/worker/lying-endpoint.int-spec.ts',
     'libs/chain/src/vault/lying-endpoints.int-spec.ts',
+    'test/simulation/simulation.int-spec.ts',
     'apps/redemption/src/chain/endpoints-disagree.int-spec.ts',
   ],
   'the only endpoint lies about time, number or hash': [
@@ -71,7 +71,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/partner-client/src/verify-answer.spec.ts',
     'libs/partner-client/src/answers.int-spec.ts',
     'test/simulation/simulation.int-spec.ts',
-    'apps/redemption/src/worker/unsigned-refusals.int-spec.ts',
     'libs/domain/src/redemption/answer-table.spec.ts',
     'libs/partner-client/src/nothing-sent.int-spec.ts',
     'libs/partner-client/src/address-policy.spec.ts',
@@ -224,7 +223,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/claim-watch/claim-watch.int-spec.ts',
   ],
   '`VAULT_CANCELLER_KEY`': [
-    'apps/redemption/src/worker/cancellations.int-spec.ts',
+    'apps/redemption/src/worker/engine.int-spec.ts',
     'contracts/test/redemption-vault.int-spec.ts',
     'apps/redemption/src/payout/cancel-requests.int-spec.ts',
   ],
@@ -279,7 +278,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'the database goes back in time: a restore, a provider, a standby that was behind, an operator who forgets the note':
     [
-      'apps/redemption/src/worker/unnoted-restore.int-spec.ts',
+      'apps/redemption/src/worker/restored-ledger.int-spec.ts',
       'libs/db/src/redemption/ledger-restore.int-spec.ts',
       'test/restarts/silent-restore.tools.e2e-spec.ts',
     ],

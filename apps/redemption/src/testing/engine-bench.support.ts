@@ -20,7 +20,6 @@ import {
   mintUuidV7,
   newRedemption,
   PARTNER_CAPABILITIES,
-  type PartnerCapability,
   type PartnerId,
   type Redemption,
   type RedemptionEvent,
@@ -62,8 +61,6 @@ interface EngineStage extends Stage {
   readonly all: Database;
   /** The database, connected as the user of the service. */
   readonly served: Database;
-  /** The endpoints that the engine uses. */
-  readonly rpcUrls: string[];
 }
 
 export class EngineBench {
@@ -89,7 +86,7 @@ export class EngineBench {
     voucherTtlSeconds = TTL_SECONDS,
     markPath?: string,
   ) {
-    const { all: database, served, rpcUrls, bench: chain, clock, logger } = stage;
+    const { all: database, served, bench: chain, clock, logger } = stage;
     this.test = stage.database;
     this.database = database;
     this.chain = chain;
@@ -103,7 +100,7 @@ export class EngineBench {
     this.ledger = new LedgerWatch(new LedgerRestoreStore(served), this.mark, alerts, clock, logger);
     const { payouts, conditions } = vouchersOn(chain, clock, {
       ledger: this.ledger,
-      pool: new RpcPool({ urls: rpcUrls, clock }),
+      pool: new RpcPool({ urls: [chain.chain.url], clock }),
       voucherTtlSeconds,
       vaults: new KnownVaults(served),
       cancelling: aCancelPolicy({ coins: new CoinStore(served) }),
@@ -134,14 +131,8 @@ export class EngineBench {
     );
   }
 
-  /**
-   * Starts a bench whose signer may also cancel, and has coin for that.
-   * @param rpcUrlsOf the endpoints that the engine uses; default: the chain itself
-   */
-  static async start(
-    rpcUrlsOf: (chainUrl: string) => Promise<string[]> = (url) => Promise.resolve([url]),
-    vault: Partial<VaultSetup> = {},
-  ): Promise<EngineBench> {
+  /** Starts a bench whose signer may also cancel, and has coin for that. */
+  static async start(vault: Partial<VaultSetup> = {}): Promise<EngineBench> {
     const stage = await startStage(vault);
     const { database, bench: chain } = stage;
     await chain.finalise();
@@ -150,7 +141,6 @@ export class EngineBench {
       ...stage,
       all: await database.open({ poolSize: 4 }),
       served: await database.open({ url: database.urlAs('redemption'), poolSize: 8 }),
-      rpcUrls: await rpcUrlsOf(chain.chain.url),
     });
     const terms = { capabilities: PARTNER_CAPABILITIES, dailyTokenBudget: undefined };
     bench.partnerId = await addPartner(stage, 'The Game', terms);
@@ -191,17 +181,15 @@ export class EngineBench {
     await stopStage(this.stage);
   }
 
-  async setCallback(
-    capabilities: readonly PartnerCapability[],
-    url = this.partner.url,
-  ): Promise<void> {
+  /** Sends the calls to the partner elsewhere. */
+  async setCallback(url: string): Promise<void> {
     await new CallbackStore(this.database).change(this.partnerId, () => ({
       url,
       key: CALLBACK_KEY,
       secretCiphertext: KEY_RING.seal(CALLBACK_SECRET, hashApiKey(CALLBACK_KEY)),
       usdPerPoint: { digits: 1n, scale: 2 },
       confirms: true,
-      capabilities,
+      capabilities: PARTNER_CAPABILITIES,
     }));
     // Lets the directory read the partner again.
     this.clock.advance(2000);

@@ -2,21 +2,20 @@
  * The common environment for tests of the service and of its engine. Named as a test file, without tests of its own.
  */
 import { type CallbackSettings } from '#libs/db';
-import { VoucherSigner } from '#libs/chain';
+import { addressOfKey } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
 import { parseDecimal, type PartnerId } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { createLogger } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { FakeClock } from '#libs/testing/clock';
-import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { FakePartner, registerPartner } from '#libs/testing/partner';
 import { VaultBench } from '#libs/testing/vault';
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 /** Address of the signer, which may also cancel vouchers. */
-export const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY)
-  .address;
+export const SIGNER = addressOfKey(VaultBench.SIGNER_KEY);
 
 /** A database, a vault on a chain, a partner, a clock that starts at the chain's time, and the log. */
 export interface Stage {
@@ -43,6 +42,14 @@ export async function stopStage({ game, bench, database }: Stage): Promise<void>
   await game.stop();
   await bench.stop();
   await database.drop();
+}
+
+/** Takes a chain back to this block, without what was sent since and is in no block. */
+export async function backTo(bench: VaultBench, block: bigint): Promise<void> {
+  const { rpc, player } = bench.chain;
+  await rpc.call('anvil_dropAllTransactions');
+  const depth = (await player.head()) - block;
+  if (depth > 0n) await bench.rollback(Number(depth));
 }
 
 /** One pool per database for all rows that a test adds. */

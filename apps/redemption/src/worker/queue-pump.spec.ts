@@ -104,18 +104,6 @@ describe('a pump', () => {
     expect(queue.begun).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  it('finds what came in while it worked, when it is woken', async () => {
-    const queue = new TestQueue([1], 4);
-    const { pump } = setUp(queue);
-    pump.wake();
-    await turn();
-    queue.add(2);
-    pump.wake();
-    await turn();
-    expect(queue.begun).toEqual([[1], [2]]);
-    await queue.endUntil(pump.stop());
-  });
-
   it('looks at once for what a piece has made due', async () => {
     const queue = new TestQueue([1, 2], 2);
     queue.feedsItself = true;

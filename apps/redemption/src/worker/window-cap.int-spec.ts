@@ -14,7 +14,7 @@ const BOTH = { points: POINTS, tokens: TOKENS };
 
 let bench: EngineBench;
 beforeAll(async () => {
-  bench = await EngineBench.start(undefined, { windowCap: CAP });
+  bench = await EngineBench.start({ windowCap: CAP });
 });
 afterAll(() => bench.stop());
 

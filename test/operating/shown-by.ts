@@ -22,7 +22,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/chain/src/vault/vault-account.int-spec.ts',
   ],
   'an endpoint lies about the registry': [
-    'apps/redemption/src/registry-publishing/registry-faults.int-spec.ts',
+    'apps/redemption/src/registry-publishing/registry-publisher.int-spec.ts',
   ],
   'an endpoint hides a theft, or makes a claim up': [
     'apps/redemption/src/claim-watch/claim-watch-witnesses.int-spec.ts',
@@ -233,7 +233,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   '`REGISTRY_PRIVATE_KEY`': [
     'apps/redemption/src/registry-publishing/registry-publisher.int-spec.ts',
-    'apps/redemption/src/registry-publishing/registry-faults.int-spec.ts',
   ],
   "the administrator's, that is the Safe's threshold": [
     'contracts/test/redemption-vault-limits.int-spec.ts',

@@ -1,36 +1,58 @@
-/** Publishing on a real chain: in order and once per day, despite reorganisations and changing gas prices. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+/**
+ * Publishing on a real chain: in order and once per day, despite reorganisations, changing gas prices, wrong keys and
+ * registries, several processes, and nodes that give false answers.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type TestChain } from '#libs/testing/chain';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import {
-  ALICE,
-  BOB,
   FINALITY_DEPTH,
+  OTHER_KEY,
   type PublisherUnderTest,
   RegistryStage,
   rootOf,
   TODAY,
-  treeOf,
 } from './registry-stage.support.js';
 
 const GWEI = 10n ** 9n;
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 const FIRST = TODAY - 10;
+const NOTHING = `0x${'0'.repeat(64)}`;
 const ANN = { actor: 'operator:ann', command: 'registry acknowledge', arguments: {} };
 
+/** A node that takes no transaction. */
+const DROPPING: Fault = {
+  kind: 'reset',
+  when: (calls) => calls.some(({ method }) => method === 'eth_sendRawTransaction'),
+};
+
+let chain: TestChain;
 let stage: RegistryStage;
 const nodes: FaultyNode[] = [];
+beforeAll(async () => {
+  chain = await RegistryStage.startChain();
+});
 beforeEach(async () => {
-  stage = await RegistryStage.start();
+  stage = await RegistryStage.on(chain);
 });
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.close()));
-  await stage.stop();
+  await stage.leave();
 });
+afterAll(() => chain.stop());
+
+async function aNode(fault?: Fault): Promise<FaultyNode> {
+  const node = await startFaultyNode({
+    upstream: chain.url,
+    ...(fault !== undefined && { fault }),
+  });
+  nodes.push(node);
+  return node;
+}
 
 /** A publisher behind a node whose faults the test sets. */
 async function behind(overrides: Record<string, string> = {}) {
-  const node = await startFaultyNode({ upstream: stage.chain.url });
-  nodes.push(node);
+  const node = await aNode();
   const one = await stage.publisher({ RPC_URLS: node.url, ...overrides });
   return { node, ...one };
 }
@@ -38,6 +60,13 @@ async function behind(overrides: Record<string, string> = {}) {
 async function finish(one: PublisherUnderTest): Promise<void> {
   await stage.registry.mine(FINALITY_DEPTH + 1);
   await one.publisher.look();
+}
+
+async function expectPublishedOnce(one: PublisherUnderTest): Promise<void> {
+  await finish(one);
+  expect(await stage.statuses(one)).toEqual(['final']);
+  expect(await stage.registry.published()).toEqual([FIRST]);
+  expect(await stage.registry.transactions()).toBe(1);
 }
 
 describe('sealed days', () => {
@@ -52,16 +81,6 @@ describe('sealed days', () => {
     expect(await stage.registry.transactions()).toBe(4);
     expect(one.alerts).toEqual([]);
     expect(await one.views.summary()).toMatchObject({ waiting: 0, final: 4, lastDay: FIRST + 3 });
-  });
-
-  it('can be verified against on chain with a proof of the service', async () => {
-    const tree = await treeOf([ALICE, 1_000n], [BOB, 5n]);
-    await stage.seal(FIRST, tree.root);
-    await stage.round(await stage.publisher());
-    expect(await stage.registry.verify(FIRST, tree.prove(ALICE))).toBe(true);
-    const { leaf, proof } = tree.prove(BOB);
-    expect(await stage.registry.verify(FIRST, { leaf: { ...leaf, low: 6n }, proof })).toBe(false);
-    expect(await stage.registry.verify(FIRST + 1, tree.prove(ALICE))).toBe(false);
   });
 
   it('of before REGISTRY_FIRST_DAY are left out, as is what follows a gap', async () => {
@@ -199,17 +218,6 @@ describe('a registry', () => {
     expect(await one.views.acknowledge(note)).toBe(false);
     expect(await one.views.summary()).toMatchObject({ different: 0 });
   });
-
-  it('that holds the root already gets no transaction', async () => {
-    await stage.seal(FIRST);
-    await stage.registry.publish(FIRST, rootOf(FIRST));
-    const one = await stage.publisher();
-    await one.publisher.look();
-    expect(await stage.statuses(one)).toEqual(['mined']);
-    await finish(one);
-    expect(await stage.statuses(one)).toEqual(['final']);
-    expect(await stage.registry.transactions()).toBe(1);
-  });
 });
 
 describe('a day that comes out differently', () => {
@@ -241,5 +249,162 @@ describe('a day that comes out differently', () => {
     expect(await one.views.summary()).toMatchObject({ revised: 0 });
     await stage.seal(FIRST, rootOf(FIRST, 3), nowMs + 1);
     expect(await one.views.summary()).toMatchObject({ revised: 1 });
+  });
+});
+
+describe('with one sealed day', () => {
+  beforeEach(() => stage.seal(FIRST));
+
+  describe('nothing is signed', () => {
+    const refused = { code: 'REGISTRY_MISCONFIGURED', retryable: false };
+    const expectNothing = async (one: PublisherUnderTest, message: RegExp): Promise<void> => {
+      const expected = { ...refused, message: expect.stringMatching(message) };
+      await expect(one.publisher.look()).rejects.toMatchObject(expected);
+      expect(await stage.statuses(one)).toEqual(['due']);
+      expect(await stage.registry.waiting()).toEqual([]);
+    };
+
+    it('by a key without the role', async () => {
+      const one = await stage.publisher({ REGISTRY_PRIVATE_KEY: OTHER_KEY });
+      await expectNothing(one, /address 0x[0-9a-f]{40} does not hold PUBLISHER_ROLE.*grant it/);
+    });
+
+    it('by a key whose role was revoked, and what is signed by the one that follows it counts', async () => {
+      await stage.seal(FIRST + 1);
+      const one = await stage.publisher();
+      await stage.round(one);
+      await stage.registry.revokePublisher();
+      await expect(one.publisher.look()).rejects.toMatchObject(refused);
+      expect(await stage.statuses(one)).toEqual(['mined', 'due']);
+    });
+
+    it('for an address that is no registry', async () => {
+      const token = chain.contracts.token;
+      const other = await stage.publisher({ REGISTRY_ADDRESS: token });
+      await expect(other.publisher.look()).rejects.toMatchObject({ retryable: false });
+      const nothing = await stage.publisher({ REGISTRY_ADDRESS: `0x${'9'.repeat(40)}` });
+      await expect(nothing.publisher.look()).rejects.toMatchObject({ code: 'REGISTRY_NOT_THERE' });
+      expect(await stage.registry.waiting()).toEqual([]);
+    });
+
+    it('for the registry of another stake set', async () => {
+      const other = await RegistryStage.on(chain, `eip155:1:0x${'1'.repeat(40)}`);
+      try {
+        await other.seal(FIRST);
+        const { publisher } = await other.publisher();
+        await expect(publisher.look()).rejects.toMatchObject({
+          ...refused,
+          message: expect.stringMatching(/is of the contracts eip155:1:0x1{40}, and the stake set/),
+        });
+        expect(await other.registry.waiting()).toEqual([]);
+      } finally {
+        await other.leave();
+      }
+    });
+  });
+
+  describe('two processes', () => {
+    it('publish once, one of them at a time', async () => {
+      const one = await stage.publisher();
+      const other = await stage.publisher();
+      const looks = await Promise.all([one.publisher.look(), other.publisher.look()]);
+      expect(looks).toContain(true);
+      await stage.registry.mine();
+      await Promise.all([one.publisher.look(), other.publisher.look()]);
+      await expectPublishedOnce(one);
+    });
+
+    it('that both believe to be alone sign under one nonce, and only what is stored is sent', async () => {
+      const one = await stage.publisher();
+      await one.publisher.look();
+      const [publication] = await one.views.page(1);
+      const { sender, transaction } = publication ?? {};
+      if (!publication || !sender || !transaction) throw new Error('nothing was signed');
+      const again = { ...publication, ...sender, ...transaction, nowMs: stage.clock.nowMs() };
+      expect(await one.store.sign({ ...again, nonce: sender.nonce + 1 })).toBe(false);
+      expect(await one.store.sign({ ...again, root: rootOf(FIRST, 5) })).toBe(false);
+      await stage.registry.mine();
+      await expectPublishedOnce(one);
+    });
+  });
+
+  describe('a nonce', () => {
+    it('that the key used elsewhere is given up once that is final', async () => {
+      const dropping = await aNode(DROPPING);
+      const one = await stage.publisher({ RPC_URLS: dropping.url });
+      await expect(one.publisher.look()).rejects.toMatchObject({
+        code: 'RPC_ALL_ENDPOINTS_FAILED',
+      });
+      expect(await stage.statuses(one)).toEqual(['sent']);
+      await stage.registry.publish(TODAY - 50, rootOf(1));
+      dropping.fault = undefined;
+      stage.clock.advance(60_000);
+      await one.publisher.look();
+      expect(await stage.statuses(one)).toEqual(['sent']);
+      await stage.registry.mine(FINALITY_DEPTH);
+      await one.publisher.look();
+      expect(await stage.statuses(one)).toEqual(['due']);
+      await stage.round(one);
+      expect(await stage.registry.published()).toEqual([TODAY - 50, FIRST]);
+    });
+  });
+
+  describe('a node', () => {
+    it('that keeps transactions back does not keep them from the other one', async () => {
+      const silent = await aNode(DROPPING);
+      const one = await stage.publisher({ RPC_URLS: `${silent.url},${chain.url}` });
+      await stage.round(one);
+      await expectPublishedOnce(one);
+    });
+
+    it('that names a far nonce has nothing signed', async () => {
+      const far = { kind: 'result', method: 'eth_getTransactionCount', result: '0xffff' } as const;
+      const liar = await aNode({ ...far, only: ({ params }) => params[1] === 'latest' });
+      const one = await stage.publisher({ RPC_URLS: `${liar.url},${chain.url}` });
+      await one.publisher.look();
+      expect(await stage.statuses(one)).toEqual(['due']);
+      liar.fault = undefined;
+      await stage.round(one);
+      await expectPublishedOnce(one);
+    });
+
+    it.each([
+      ['nothing', NOTHING],
+      ['another root', rootOf(FIRST, 7)],
+    ])('that sees %s in a final block is not believed, and an alert tells', async (_, result) => {
+      const honest = await stage.publisher();
+      await stage.round(honest);
+      await stage.registry.mine(FINALITY_DEPTH);
+      const liar = await aNode({ kind: 'result', method: 'eth_call', result });
+      const one = await stage.publisher({ RPC_URLS: `${liar.url},${chain.url}` });
+      await expect(one.publisher.look()).rejects.toMatchObject({ code: 'RPC_ENDPOINTS_DISAGREE' });
+      expect(one.alerts).toEqual(['endpoints-disagree']);
+      expect(await stage.statuses(one)).toEqual(['sent']);
+      liar.fault = undefined;
+      await expectPublishedOnce(one);
+    });
+
+    it('that makes the newest block up delays a day, which waits on and is published', async () => {
+      const made = { kind: 'result', method: 'eth_call', result: rootOf(FIRST) } as const;
+      const liar = await aNode({ ...made, only: ({ params }) => params[1] === 'latest' });
+      const one = await stage.publisher({ RPC_URLS: `${liar.url},${chain.url}` });
+      await one.publisher.look();
+      expect(await stage.statuses(one)).toEqual(['mined']);
+      expect(await stage.registry.waiting()).toEqual([]);
+      const waitingSince = new Date(stage.clock.nowMs());
+      expect(await one.views.summary()).toMatchObject({ final: 0, waitingSince });
+      liar.fault = undefined;
+      await stage.round(one, 2);
+      await expectPublishedOnce(one);
+    });
+
+    it('alone of two is not enough', async () => {
+      const dead = 'http://127.0.0.1:9/';
+      const one = await stage.publisher({ RPC_URLS: `${chain.url},${dead}` });
+      await expect(one.publisher.look()).rejects.toMatchObject({
+        code: 'RPC_ALL_ENDPOINTS_FAILED',
+      });
+      expect(await stage.registry.waiting()).toEqual([]);
+    });
   });
 });

@@ -13,15 +13,7 @@ import {
   PublicationViews,
   PublishableDays,
 } from '#libs/db';
-import {
-  type Address,
-  buildDayTree,
-  DayListBuilder,
-  type DayTree,
-  type NodeHash,
-  SECONDS_PER_DAY,
-} from '#libs/domain';
-import { createKeccak256 } from '#libs/keccak';
+import { type NodeHash, SECONDS_PER_DAY } from '#libs/domain';
 import { createLogger, createMetrics } from '#libs/service';
 import { startChain, type TestChain } from '#libs/testing/chain';
 import { FakeClock } from '#libs/testing/clock';
@@ -41,11 +33,11 @@ import { RegistryTerms } from './registry-terms.js';
 const START = 1_760_000_000;
 /** Blocks between `finalized` and the newest block. */
 export const FINALITY_DEPTH = 4;
+/** The first blocks of a test chain, with its contracts. */
+const CONTRACT_BLOCKS = 3n;
 export const TODAY = Math.floor(START / SECONDS_PER_DAY);
 export const PUBLISHER_KEY = '44'.repeat(32);
 export const OTHER_KEY = '55'.repeat(32);
-export const ALICE = `0x${'a'.repeat(40)}` as Address;
-export const BOB = `0x${'b'.repeat(40)}` as Address;
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface PublisherUnderTest {
@@ -67,22 +59,36 @@ export class RegistryStage {
     readonly registry: TestRegistry,
   ) {}
 
-  static async start(stakedIn?: string): Promise<RegistryStage> {
-    const database = await createTestDatabase();
-    const chain = await startChain({ deployedSeconds: START, finalityDepth: FINALITY_DEPTH });
-    const publisher = addressOfKey(PUBLISHER_KEY);
+  static startChain(): Promise<TestChain> {
+    return startChain({ deployedSeconds: START, finalityDepth: FINALITY_DEPTH });
+  }
+
+  static async start(): Promise<RegistryStage> {
+    return RegistryStage.on(await RegistryStage.startChain());
+  }
+
+  /** A stage with a database of its own, on a chain that goes back to its first blocks. */
+  static async on(chain: TestChain, stakedIn?: string): Promise<RegistryStage> {
+    const depth = (await chain.player.head()) - CONTRACT_BLOCKS;
+    await chain.rpc.call('anvil_dropAllTransactions');
+    if (depth > 0n) await chain.player.rollback(Number(depth));
     const seconds = START + 12;
     const given = { seconds, ...(stakedIn !== undefined && { stakedIn }) };
-    const registry = await TestRegistry.deploy(chain, publisher, given);
+    const registry = await TestRegistry.deploy(chain, addressOfKey(PUBLISHER_KEY), given);
     await registry.mine(FINALITY_DEPTH);
-    const stage = new RegistryStage(chain, database, registry);
+    const stage = new RegistryStage(chain, await createTestDatabase(), registry);
     await stage.makeIndex();
     return stage;
   }
 
+  /** Leaves the chain to the next stage. */
+  leave(): Promise<void> {
+    return this.database.drop();
+  }
+
   async stop(): Promise<void> {
     await this.chain.stop();
-    await this.database.drop();
+    await this.leave();
   }
 
   /** A database connection for what a test writes itself. */
@@ -186,11 +192,4 @@ export class RegistryStage {
 /** The root of a day without a tree. */
 export function rootOf(day: number, branch = 0): NodeHash {
   return `0x${branch.toString(16).padStart(2, '0')}${day.toString(16).padStart(62, '5')}` as NodeHash;
-}
-
-/** Builds the tree of a day as the indexer does. */
-export async function treeOf(...lows: readonly (readonly [Address, bigint])[]): Promise<DayTree> {
-  const builder = new DayListBuilder(lows.length);
-  for (const [wallet, low] of lows) builder.add(Buffer.from(wallet.slice(2), 'hex'), low);
-  return buildDayTree(builder.list(), await createKeccak256());
 }

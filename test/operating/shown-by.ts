@@ -25,7 +25,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/registry-publishing/registry-publisher.int-spec.ts',
   ],
   'an endpoint hides a theft, or makes a claim up': [
-    'apps/redemption/src/claim-watch/claim-watch-witnesses.int-spec.ts',
+    'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
   ],
   'one of two providers lies to the indexer': ['apps/indexer/test/liar.int-spec.ts'],
   'the only provider lies to the indexer': [

@@ -1,11 +1,9 @@
 /** Thefts on a real vault: detected before they are final, reported once, and stopped where a pauser's key is set. */
 import { describe, expect, it } from '@jest/globals';
 import { type Voucher, vaultIdOf } from '#libs/chain';
-import { ClaimStore, ClaimWatchStore, LedgerRestoreStore } from '#libs/db';
-import { createLogger, Registry } from '#libs/service';
+import { LedgerRestoreStore } from '#libs/db';
 import { aWallet } from '#libs/testing/database';
 import { VaultBench } from '#libs/testing/vault';
-import { gaugeClaimWatch } from './claim-watch.service.js';
 import {
   aNode,
   aWatch,
@@ -198,27 +196,5 @@ describe('a claim that nothing authorised', () => {
     await bench.mine();
     expect(await isPaused()).toBe(false);
     expect(alerts).toMatchObject([{ detail: expect.stringContaining('no pause') }]);
-  });
-
-  it('waits in the list for a person, who ends the alarm', async () => {
-    await kinds();
-    const id = await steal();
-    await kinds();
-    const registry = new Registry();
-    const store = new ClaimWatchStore(database);
-    const logger = createLogger({ app: 'test', level: 'silent' });
-    gaugeClaimWatch(registry, store, bench.place.chainId, logger);
-    const figure = async () =>
-      (await registry.getSingleMetricAsString('lowmark_claims_unauthorised')).split(' ').at(-1);
-    expect(await figure()).toBe('1');
-    const claims = new ClaimStore(database);
-    expect(await claims.list(0, { all: false, limit: 9 })).toMatchObject([
-      { id, kind: 'without-row', recipient: THIEF, amount: 100n },
-    ]);
-    const command = 'reconciliation acknowledge';
-    const note = { atMs: clock.nowMs(), actor: 'operator:test', command, note: 'a theft' };
-    expect(await claims.acknowledge({ id, ...note })).toBe(1);
-    expect(await claims.list(0, { all: false, limit: 9 })).toEqual([]);
-    expect((await store.state(bench.place.chainId)).alarms).toBe(0);
   });
 });

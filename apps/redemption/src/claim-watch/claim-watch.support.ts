@@ -1,6 +1,6 @@
 /** A vault, a ledger and the claim watch. Named as a test file, without tests of its own. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { addressOfKey, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimWatchStore, CoinStore, type Database, KnownVaults, RedemptionStore } from '#libs/db';
 import { mintUuidV7, type UuidV7 } from '#libs/domain';
@@ -15,6 +15,7 @@ import { VaultAccounts } from '../payout/vault-accounts.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { Redemptions } from '../reconciliation/redemptions.support.js';
 import { alertsTo, aVoucherPayout, someSettings } from '../testing/cancel-policy.support.js';
+import { backTo } from '../testing/stage.support.js';
 import { ClaimWatch } from './claim-watch.js';
 
 const { SIGNER_KEY } = VaultBench;
@@ -30,12 +31,17 @@ export let alerts: Alert[];
 let wallets: number;
 const nodes: FaultyNode[] = [];
 
-/** Makes a new vault, ledger and clock for every test. */
+/** Makes a vault for the file, and for every test a ledger, a clock, and the chain as it was in the beginning. */
 export function eachTest(): void {
-  beforeEach(async () => {
-    bench = await VaultBench.start({ pauser: addressOfKey(PAUSER_KEY) });
-    await bench.chain.rpc.call('anvil_setBalance', addressOfKey(PAUSER_KEY), '0xde0b6b3a7640000');
+  let first: bigint;
+  beforeAll(async () => {
+    bench = await VaultBench.start({ pauser: PAUSER });
+    await bench.chain.rpc.call('anvil_setBalance', PAUSER, '0xde0b6b3a7640000');
     await bench.finalise();
+    first = await bench.chain.player.head();
+  });
+  beforeEach(async () => {
+    await backTo(bench, first);
     test = await createTestDatabase();
     database = await test.open({ poolSize: 4 });
     clock = new FakeClock(bench.seconds * 1000);
@@ -45,8 +51,8 @@ export function eachTest(): void {
   afterEach(async () => {
     await Promise.all(nodes.splice(0).map((node) => node.close()));
     await test.drop();
-    await bench.stop();
   });
+  afterAll(() => bench.stop());
 }
 
 export async function aNode(...fault: Fault[]): Promise<string> {

@@ -1,6 +1,6 @@
 /** The ledger compared with a real vault: claims with and without rows, interrupted runs, reorganisations. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { RpcPool, vaultIdOf, type VaultPlace } from '#libs/chain';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { redemptionIdOf, RpcPool, vaultIdOf, type VaultPlace } from '#libs/chain';
 import { type Database, KnownVaults, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Difference } from '#libs/domain';
 import { FakeClock } from '#libs/testing/clock';
@@ -12,6 +12,7 @@ import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { aUuid, Redemptions } from './redemptions.support.js';
 import { aReconciler as reconcilerOf, aVoucherPayout } from '../testing/cancel-policy.support.js';
+import { backTo } from '../testing/stage.support.js';
 
 const { STRANGER, RECIPIENT } = VaultBench;
 const HOUR_MS = 3_600_000;
@@ -29,9 +30,15 @@ describe('Reconciler', () => {
   let wallets: number;
   const nodes: FaultyNode[] = [];
 
-  beforeEach(async () => {
+  let first: bigint;
+  beforeAll(async () => {
     bench = await VaultBench.start();
     await bench.finalise();
+    first = await bench.chain.player.head();
+  });
+  afterAll(() => bench.stop());
+  beforeEach(async () => {
+    await backTo(bench, first);
     test = await createTestDatabase();
     database = await test.open({ url: test.urlAs('redemption'), poolSize: 3 });
     store = new ReconciliationStore(database);
@@ -45,7 +52,6 @@ describe('Reconciler', () => {
   afterEach(async () => {
     await Promise.all(nodes.splice(0).map((node) => node.close()));
     await test.drop();
-    await bench.stop();
   });
 
   function aPool(...urls: string[]): RpcPool {
@@ -124,7 +130,8 @@ describe('Reconciler', () => {
 
   it('raises the alarm at a claim without a row, until it is explained', async () => {
     await settled();
-    await bench.mine(await bench.claim(bench.voucher({ amount: 77n })));
+    const theft = bench.voucher({ amount: 77n });
+    await bench.mine(await bench.claim(theft));
     await bench.finalise();
     const stolen = [{ kind: 'claim-without-row', count: 1, tokens: 77n }];
     expect(await found()).toEqual(stolen);
@@ -132,18 +139,10 @@ describe('Reconciler', () => {
       {
         severity: 'critical',
         code: 'reconciliation-claim-without-row',
-        detail: expect.stringMatching(/0199d000-0000-7000-8000-0+1$/) as unknown,
+        detail: expect.stringContaining(String(redemptionIdOf(theft.vaultId))),
       },
     ]);
     expect(await found()).toEqual(stolen);
-  });
-
-  it('finds a claim of another amount than planned', async () => {
-    const { redemptionId, plan } = await authorised(100n);
-    const vaultId = vaultIdOf(redemptionId);
-    await bench.mine(await bench.claim({ ...plan, vaultId, amount: 101n }));
-    await bench.finalise();
-    expect(await found()).toEqual([{ kind: 'claim-different', count: 1, tokens: 101n }]);
   });
 
   it('goes on from where a run was cut off', async () => {
@@ -235,14 +234,6 @@ describe('Reconciler', () => {
       { kind: 'claim-without-row', count: 1, tokens: 9n },
     ]);
     expect(await store.lastRun()).toMatchObject({ chain: { count: 2 }, ledger: { count: 1 } });
-  });
-
-  it('is done by one process at a time', async () => {
-    await settled();
-    await store.exclusively(async () => {
-      expect(await aReconciler().reconcile()).toBeUndefined();
-    });
-    expect(await store.lastRun()).toBeUndefined();
   });
 
   it('records nothing where the chain cannot be asked', async () => {

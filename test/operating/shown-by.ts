@@ -7,7 +7,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'the only endpoint lies about time, number or hash': [
     'libs/chain/src/vault/lying-endpoints.int-spec.ts',
-    'apps/redemption/src/payout/payout-clock.int-spec.ts',
+    'apps/redemption/src/payout/voucher-payout.int-spec.ts',
   ],
   'the only endpoint denies claims, or makes them up; two endpoints collude': [
     'apps/redemption/test/bounds/denied-claims.int-spec.ts',
@@ -37,8 +37,8 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/reconciliation/reconciler.int-spec.ts',
   ],
   'the clock of our machine': [
-    'apps/redemption/src/payout/payout-clock.int-spec.ts',
     'contracts/test/redemption-vault.int-spec.ts',
+    'apps/redemption/src/payout/voucher-payout.int-spec.ts',
   ],
   'one of three sources': ['test/redemption/wrong-price.e2e-spec.ts'],
   'one of two sources': ['test/redemption/wrong-price.e2e-spec.ts'],

@@ -1,9 +1,11 @@
-/** The vault's evidence about redemptions of which the ledger has no plan. */
+/**
+ * The vault's evidence about redemptions of which the ledger has no plan: what the simulation of the engine, with its
+ * one vault and one life of vouchers, does not have.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { RpcPool, VoucherSigner } from '#libs/chain';
+import { addressOfKey, RpcPool } from '#libs/chain';
 import { type Address, mintUuidV7, RetryableError } from '#libs/domain';
-import { aWallet } from '#libs/testing/database';
 import { VaultBench } from '#libs/testing/vault';
 import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
@@ -14,6 +16,7 @@ import {
 } from '../testing/cancel-policy.support.js';
 
 const { OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
+const CANCELLER = addressOfKey(OTHER_KEY);
 
 describe('evidence of what the ledger has no plan of', () => {
   let bench: VaultBench;
@@ -22,8 +25,7 @@ describe('evidence of what the ledger has no plan of', () => {
   const clock = { nowMs: () => bench.seconds * 1000 };
 
   beforeAll(async () => {
-    const canceller = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, OTHER_KEY).address;
-    bench = await VaultBench.start({ canceller });
+    bench = await VaultBench.start({ canceller: CANCELLER });
     await bench.finalise();
     pool = new RpcPool({ urls: [bench.chain.url], clock, sleep: () => Promise.resolve() });
   });
@@ -53,33 +55,6 @@ describe('evidence of what the ledger has no plan of', () => {
     return { payout, ask };
   }
 
-  it('knows that a redemption was never paid', async () => {
-    const { ask } = await forgotten(aPayout());
-    const { evidence, place } = await aPayout().observeUnplanned(ask);
-    expect(evidence).toMatchObject({ outcome: 'dead', reason: 'expired' });
-    expect(place).toMatchObject(bench.place);
-  });
-
-  it('is none where the chain cannot be asked', async () => {
-    const { ask } = await forgotten(aPayout());
-    const urls = ['http://127.0.0.1:9/'];
-    const silent = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
-    await expect(aPayout({ pool: silent }).observeUnplanned(ask)).rejects.toMatchObject({
-      code: 'RPC_ALL_ENDPOINTS_FAILED',
-    });
-  });
-
-  it('waits for the end of a lost voucher', async () => {
-    const payouts = aPayout();
-    const { ask } = await forgotten(payouts);
-    const lost = { ...ask, lostVoucherUntilSeconds: bench.seconds + 60 };
-    expect((await payouts.observeUnplanned(lost)).evidence).toEqual({ outcome: 'live' });
-    for (let block = 0; block < 6; block++) await bench.mine();
-    await bench.finalise();
-    const { evidence } = await payouts.observeUnplanned(lost);
-    expect(evidence).toMatchObject({ outcome: 'dead', reason: 'expired' });
-  });
-
   it('finds the claim of long ago', async () => {
     const payouts = aPayout();
     const { payout, ask } = await forgotten(payouts);
@@ -94,17 +69,6 @@ describe('evidence of what the ledger has no plan of', () => {
     expect(planned.place.fromBlock).toBe(0n);
     const again = { redemptionId: ask.id, ...planned };
     expect(await payouts.observe([again])).toMatchObject([{ outcome: 'paid', transactionHash }]);
-  });
-
-  it('finds the cancellation of long ago', async () => {
-    const payouts = aPayout();
-    const { payout, ask } = await forgotten(payouts);
-    await cancelled(payouts, payout);
-    await bench.mine();
-    await bench.finalise();
-    const lost = { ...ask, lostVoucherUntilSeconds: bench.seconds + 6000 };
-    const { evidence } = await payouts.observeUnplanned(lost);
-    expect(evidence).toMatchObject({ outcome: 'dead', reason: 'cancelled' });
   });
 
   it('proves nothing by a claim of another amount', async () => {
@@ -126,8 +90,7 @@ describe('evidence of what the ledger has no plan of', () => {
     let after: VoucherPayout;
 
     beforeAll(async () => {
-      const canceller = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, OTHER_KEY).address;
-      old = await bench.another({ canceller });
+      old = await bench.another({ canceller: CANCELLER });
       await bench.finalise();
     });
     beforeEach(() => {

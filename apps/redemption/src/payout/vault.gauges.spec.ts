@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { type VaultFacts } from '#libs/chain';
 import { createLogger, Registry } from '#libs/service';
 import { type ChainLink } from '../chain/chain-link.js';
@@ -21,38 +21,26 @@ const FACTS: VaultFacts = {
   windowSeconds: 60n,
 };
 
-describe('VaultGauges', () => {
+it('the gauges of the vault tell what it holds and may pay, in whole tokens, while it can be read', async () => {
   const registry = new Registry();
-  let answer: () => Promise<VaultFacts> = () => Promise.resolve(FACTS);
+  let answer = () => Promise.resolve(FACTS);
   const gauges = new VaultGauges(
     { facts: () => answer() } as VaultConditions,
     { tokenDecimals: 2 } as ChainLink,
     registry,
     createLogger({ app: 'test', level: 'silent' }),
   );
-
-  async function lines(): Promise<string[]> {
-    const text = await registry.metrics();
-    return text.split('\n').filter((line) => line.startsWith('lowmark_'));
-  }
-
-  it('say nothing before the first look', async () => {
-    expect(await lines()).toEqual([]);
-  });
-
-  it('tell what the vault holds and may pay, in whole tokens', async () => {
-    gauges.onApplicationBootstrap();
-    await gauges.beforeApplicationShutdown();
-    expect(await lines()).toEqual([
-      'lowmark_vault_balance_tokens 12.5',
-      'lowmark_vault_window_remaining_tokens 0.1',
-      'lowmark_vault_paused 1',
-    ]);
-  });
-
-  it('say nothing while the vault cannot be read', async () => {
-    answer = () => Promise.reject(new Error('away'));
-    await gauges.refresh();
-    expect(await lines()).toEqual([]);
-  });
+  const lines = async () =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('lowmark_'));
+  expect(await lines()).toEqual([]);
+  gauges.onApplicationBootstrap();
+  await gauges.beforeApplicationShutdown();
+  expect(await lines()).toEqual([
+    'lowmark_vault_balance_tokens 12.5',
+    'lowmark_vault_window_remaining_tokens 0.1',
+    'lowmark_vault_paused 1',
+  ]);
+  answer = () => Promise.reject(new Error('away'));
+  await gauges.refresh();
+  expect(await lines()).toEqual([]);
 });

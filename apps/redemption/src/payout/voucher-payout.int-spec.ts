@@ -1,10 +1,11 @@
 /** Vouchers on a real chain, from the plan to the evidence. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { RpcPool, VoucherSigner } from '#libs/chain';
+import { addressOfKey, RpcPool } from '#libs/chain';
 import { type Address, mintUuidV7 } from '#libs/domain';
 import { FakeClock } from '#libs/testing/clock';
 import { aWallet } from '#libs/testing/database';
+import { startFaultyNode } from '#libs/testing/fake-node';
 import { VaultBench } from '#libs/testing/vault';
 import { type CommittedPayout } from './payout.js';
 import { type VoucherPayout } from './voucher-payout.js';
@@ -16,16 +17,18 @@ import {
 } from '../testing/cancel-policy.support.js';
 
 const { OTHER_KEY, RECIPIENT, STRANGER, PAUSER } = VaultBench;
+const canceller = addressOfKey(OTHER_KEY);
 const TTL = 600;
+const MARGIN = 300;
+/** Seconds between the newest block and the final one. */
+const FINALITY = 4 * 12;
 
 describe('VoucherPayout', () => {
   let bench: VaultBench;
   let pool: RpcPool;
   let clock: FakeClock;
-  let canceller: Address;
 
   beforeAll(async () => {
-    canceller = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, OTHER_KEY).address;
     bench = await VaultBench.start({ canceller, funds: 5_000n, windowCap: 2_000n });
     await bench.finalise();
     clock = new FakeClock(bench.seconds * 1000);
@@ -82,6 +85,29 @@ describe('VoucherPayout', () => {
       ['of nothing', () => anAsk(RECIPIENT, 0n)],
     ])('none %s', async (_case, ask) => {
       await expect(aPayout().plan(ask())).rejects.toMatchObject({ code: 'VOUCHER_INVALID' });
+    });
+
+    it('none where the final block is more than five minutes ahead of our clock', async () => {
+      const payouts = aPayout();
+      clock.set((bench.seconds - FINALITY - 300) * 1000);
+      const { plan } = await payouts.plan(anAsk(RECIPIENT, 7n));
+      expect(plan.deadlineSeconds).toBe(bench.seconds - FINALITY - 300 + TTL);
+      clock.advance(-1000);
+      await expect(payouts.plan(anAsk(RECIPIENT, 7n))).rejects.toMatchObject({
+        code: 'RPC_ALL_ENDPOINTS_FAILED',
+        failures: [{ code: 'RPC_FINAL_BLOCK_REFUSED' }],
+      });
+    });
+
+    it('by the other endpoint where one is a week ahead', async () => {
+      const upstream = bench.chain.url;
+      const fault = { kind: 'false-final', seconds: 7 * 86_400 } as const;
+      const liar = await startFaultyNode({ upstream, fault });
+      const urls = [liar.url, upstream];
+      const both = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
+      const { plan } = await aPayout({ pool: both }).plan(anAsk(RECIPIENT, 7n));
+      expect(plan.deadlineSeconds).toBe(bench.seconds + TTL);
+      await liar.close();
     });
 
     it('none where the chain cannot be asked', async () => {
@@ -147,6 +173,18 @@ describe('VoucherPayout', () => {
     expect(await payouts.observe([])).toEqual([]);
   });
 
+  it('gives points back a margin after the deadline by our clock, where there is one endpoint', async () => {
+    const payouts = aPayout({ expiryMarginSeconds: MARGIN });
+    const payout = await committed(payouts);
+    const { deadlineSeconds } = payout.plan;
+    await bench.mineAt(deadlineSeconds + 1);
+    await bench.finalise();
+    clock.set((deadlineSeconds + MARGIN) * 1000);
+    expect(await payouts.observe([payout])).toEqual([{ outcome: 'live' }]);
+    clock.advance(1000);
+    expect(await payouts.observe([payout])).toMatchObject([{ outcome: 'dead' }]);
+  });
+
   describe('tells the user', () => {
     it('nothing where the vault can pay', async () => {
       const { conditions } = vouchers();
@@ -158,6 +196,7 @@ describe('VoucherPayout', () => {
       const { conditions } = vouchers();
       await bench.mine(bench.call(PAUSER, 'pause'));
       expect(await conditions.refusal(1n, 0n)).toMatchObject({ reason: 'paused' });
+      expect(await conditions.room(1n)).toBe(0n);
       await bench.mine(bench.call(bench.admin, 'unpause'));
       expect(await conditions.refusal(1n, 0n)).toMatchObject({ reason: 'paused' });
       clock.advance(10_000);
@@ -189,6 +228,18 @@ describe('VoucherPayout', () => {
       expect(await vouchers({ place }).conditions.refusal(1n, 0n)).toMatchObject({
         reason: 'set-up',
       });
+    });
+
+    it('what a partner’s limits may name at the most: the window’s rest, or the balance where that is less', async () => {
+      expect(await vouchers().conditions.room(2_001n)).toBe(0n);
+      const left = (await vouchers().conditions.facts()).remainingInWindow;
+      expect(await vouchers().conditions.room(10n)).toBe(left);
+      const poor = await bench.another({ canceller, funds: 7n });
+      bench.seconds = poor.seconds;
+      expect(await vouchers({ place: poor.place }).conditions.room(7n)).toBe(7n);
+      const urls = ['http://127.0.0.1:9/'];
+      const silent = new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
+      expect(await vouchers({ pool: silent }).conditions.room(1n)).toBe(0n);
     });
 
     it('that vouchers live longer than the vault pays them', async () => {

@@ -173,7 +173,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   "the redemption service's": [
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
-    'apps/redemption/src/worker/false-ends.int-spec.ts',
     'contracts/test/redemption-vault-limits.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
@@ -182,7 +181,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   "the commands'": [
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
-    'apps/redemption/src/worker/false-ends.int-spec.ts',
     'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
     'libs/db/src/roles/program-rights.int-spec.ts',
   ],

@@ -1,20 +1,26 @@
 /**
- * Rows that the service did not write, or that were altered later, by an intruder who may even disable every trigger.
+ * Rows that the service did not write, or that were altered later, by an intruder who may even disable every trigger;
+ * and vouchers that a thief with a ledger credential marks as dead or as claimed, with every trigger in force. Points
+ * and tokens are never both given away.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
-import { RedemptionStore } from '#libs/db';
-import { mintUuidV7, transition, type UuidV7 } from '#libs/domain';
+import { ReconciliationStore, RedemptionStore } from '#libs/db';
+import { mintUuidV7, type Redemption, transition, type UuidV7 } from '#libs/domain';
 import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
 import { aWallet } from '#libs/testing/database';
 import { EVIDENCE_KEY } from '#libs/testing/evidence';
 import { VaultBench } from '#libs/testing/vault';
 import { Alerts } from '../observe/alerts.js';
+import { RedemptionPresenter } from '../redemptions/redemption-presenter.js';
+import { aReconciler } from '../testing/cancel-policy.support.js';
 import { EngineBench, POINTS } from '../testing/engine-bench.support.js';
 import { alertsIn, Forger, NO_PLAN, STOPPED } from '../testing/forger.support.js';
-import { RedemptionPresenter } from '../redemptions/redemption-presenter.js';
+import { callClaimed, type Thief, writeOff } from '../testing/write-off.support.js';
+
+const TOKENS = 340n;
 
 let bench: EngineBench;
 let forger: Forger;
@@ -42,6 +48,91 @@ async function shown(id: UuidV7, store = bench.store) {
 const UNREADABLE = 'redemption-unreadable';
 
 const aTransactionId = () => randomBytes(8).toString('hex');
+
+const PROGRAMS = ['redemption', 'cli'] as const;
+const thiefOf = (program: Thief['program']): Thief => ({
+  test: bench.test,
+  program,
+  nowMs: bench.clock.nowMs(),
+});
+const pointsOf = ({ wallet }: Redemption) => bench.partner.points.get(wallet);
+
+/** What the reconciliation finds, which is nothing but claimed rows without a claim. */
+async function withoutClaim(): Promise<{ readonly count: number; readonly tokens: bigint }> {
+  const served = await bench.test.open({ url: bench.test.urlAs('redemption') });
+  const raised: unknown[] = [];
+  const store = new ReconciliationStore(served);
+  const raise = (alert: { readonly severity: string }) => raised.push(alert.severity);
+  const found = (await aReconciler(bench.chain, bench.clock, { store, raise }).reconcile()) ?? [];
+  expect(found.filter(({ kind }) => kind !== 'row-without-claim')).toEqual([]);
+  expect(raised).toEqual(found.map(() => 'critical'));
+  return { count: found[0]?.count ?? 0, tokens: found[0]?.tokens ?? 0n };
+}
+
+describe.each(PROGRAMS)('with the credential of %s, a voucher is called claimed', (program) => {
+  it('its points are kept from its player, and the reconciliation finds it', async () => {
+    const before = await withoutClaim();
+    const id = await bench.authorised();
+    const calldata = await bench.voucher(id);
+    const held = await bench.chain.tokens(bench.chain.vault);
+    await callClaimed(thiefOf(program), id);
+    expect(await withoutClaim()).toEqual({
+      count: before.count + 1,
+      tokens: before.tokens + TOKENS,
+    });
+    await bench.pass(600);
+    await bench.engine.sweep();
+    const redemption = await bench.read(id);
+    expect([redemption.state, pointsOf(redemption)]).toEqual(['claimed', 0]);
+    expect(await bench.chain.tokens(bench.chain.vault)).toBe(held);
+    expect(await bench.send(calldata)).toBe('VoucherExpired');
+  });
+
+  it('a player who has it already is paid all the same, and then the books agree', async () => {
+    const before = await withoutClaim();
+    const id = await bench.authorised();
+    const calldata = await bench.voucher(id);
+    await callClaimed(thiefOf(program), id);
+    expect(await bench.send(calldata)).toBeUndefined();
+    await bench.chain.finalise();
+    bench.clock.set(bench.chain.seconds * 1000);
+    expect(await bench.chain.tokens((await bench.read(id)).wallet)).toBe(TOKENS);
+    expect(await withoutClaim()).toEqual(before);
+  });
+});
+
+async function writtenOff(program: Thief['program']): Promise<UuidV7> {
+  const id = await bench.authorised();
+  await writeOff(thiefOf(program), id);
+  expect((await bench.read(id)).state).toBe('reverting');
+  return id;
+}
+
+describe.each(PROGRAMS)('with the credential of %s, a voucher is written off', (program) => {
+  it('no points come back while it can be claimed', async () => {
+    const id = await writtenOff(program);
+    for (let look = 0; look < 10; look++) {
+      await bench.engine.sweep();
+      await bench.pass(20);
+    }
+    const redemption = await bench.read(id);
+    expect(redemption).toMatchObject({ state: 'reverting', attempts: { revert: 0 } });
+    expect(pointsOf(redemption)).toBe(0);
+    expect(await bench.claim(id)).toBeUndefined();
+    const { reason } = await bench.until(id, 'attention');
+    expect(reason).toBe('paid-after-dead');
+    expect(pointsOf(redemption)).toBe(0);
+    expect(await bench.chain.tokens(redemption.wallet)).toBe(TOKENS);
+  });
+
+  it('its points come back once, when the vault says so too', async () => {
+    const id = await writtenOff(program);
+    const redemption = await bench.until(id, 'reverted');
+    expect(bench.clock.nowMs()).toBeGreaterThan((redemption.plan?.deadlineSeconds ?? 0) * 1000);
+    expect(pointsOf(redemption)).toBe(POINTS);
+    expect(await bench.claim(id)).toBe('VoucherExpired');
+  });
+});
 
 describe('a row that the service did not write', () => {
   it('is not planned where it says that points were taken', async () => {
@@ -217,7 +308,7 @@ describe('a row that cannot be read', () => {
       [id],
     );
     const others: UuidV7[] = [];
-    for (let count = 0; count < 10; count++) others.push(await bench.redeem());
+    for (let count = 0; count < 2; count++) others.push(await bench.redeem());
     const before = await alertsIn(bench.registry, UNREADABLE);
     await bench.engine.sweep();
     await bench.engine.sweep();
@@ -253,20 +344,10 @@ describe('a cancellation that a row asks for', () => {
   });
 });
 
-describe('EVIDENCE_KEY', () => {
+it('EVIDENCE_KEY may be replaced while vouchers are out: the older one still verifies', async () => {
   const other = Buffer.alloc(32, 0x17).toString('base64');
   const storeWith = (keys: string) => new RedemptionStore(bench.database, EvidenceKeys.parse(keys));
-
-  it('may be replaced while vouchers are out: the older one still verifies', async () => {
-    const id = await bench.authorised();
-    expect((await shown(id, storeWith(`${other},${EVIDENCE_KEY}`))).voucher).not.toBeNull();
-    expect((await shown(id, storeWith(other))).voucher).toBeNull();
-  });
-
-  it('is not needed by who only reads, and who has none makes nothing payable', async () => {
-    const id = await bench.authorised();
-    const reader = new RedemptionStore(bench.database);
-    expect((await reader.get(id))?.isSealed).toBeUndefined();
-    expect((await bench.stored(id)).isSealed).toBe(true);
-  });
+  const id = await bench.authorised();
+  expect((await shown(id, storeWith(`${other},${EVIDENCE_KEY}`))).voucher).not.toBeNull();
+  expect((await shown(id, storeWith(other))).voucher).toBeNull();
 });

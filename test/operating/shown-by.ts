@@ -206,7 +206,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'contracts/test/redemption-vault-limits.int-spec.ts',
   ],
   '`SECRETS_KEY`': [
-    'apps/redemption/test/bounds/stolen-secrets.int-spec.ts',
+    'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'libs/signing/src/signing.spec.ts',
     'libs/db/src/redemption/redemption-limits.int-spec.ts',
     'apps/partner/src/points/game.int-spec.ts',

@@ -25,8 +25,9 @@ export async function voucherFor(
   service: Service,
   user: User,
   points: number,
+  partner = 'Arena',
 ): Promise<Taken | string> {
-  const answer: Response = await user.redeem('Arena', points);
+  const answer: Response = await user.redeem(partner, points);
   if (answer.status !== 201) {
     return String((errorOf(answer) as { code?: string }).code ?? answer.status);
   }
@@ -65,11 +66,16 @@ export async function takeAll(
   user: User,
   {
     points,
+    partner,
     settled,
-  }: { readonly points: number; readonly settled: (taken: Taken) => Promise<void> },
+  }: {
+    readonly points: number;
+    readonly partner?: string;
+    readonly settled: (taken: Taken) => Promise<void>;
+  },
 ): Promise<string> {
   for (let round = 0; round < 12; round++) {
-    const taken = await voucherFor(service, user, points);
+    const taken = await voucherFor(service, user, points, partner);
     if (typeof taken === 'string') return taken;
     const refusal = await claim(service, taken);
     if (refusal !== undefined) return refusal;

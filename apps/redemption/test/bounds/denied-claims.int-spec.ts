@@ -4,9 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { toFunctionSelector } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { testConstants } from '#libs/config';
-import { type Address } from '#libs/domain';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { VaultBench } from '#libs/testing/vault';
 import {
@@ -19,9 +17,9 @@ import {
   startService,
   QUICK_PAYOUTS,
 } from '../../src/testing/redemption-harness.support.js';
+import { SIGNER } from '../../src/testing/stage.support.js';
 import { claim, pass, takeAll, tokens, voucherFor } from './bounds.support.js';
 
-const SIGNER = privateKeyToAccount(`0x${VaultBench.SIGNER_KEY}`).address.toLowerCase() as Address;
 const STATUS = toFunctionSelector('status(bytes32)');
 const REMAINING = toFunctionSelector('remainingInWindow()');
 const NO_CLAIM = `0x${'0'.repeat(64)}`;
@@ -49,9 +47,9 @@ const DENIAL: Fault[] = [
 ];
 
 describe.each([
-  ['the only endpoint', 1],
-  ['two endpoints that collude', 2],
-])('%s, denying every claim', (_who, count) => {
+  ['the only endpoint', [1]],
+  ['two endpoints that collude', [1, 2]],
+])('%s, denying every claim', (_who, endpoints) => {
   let service: Service;
   let nodes: FaultyNode[];
 
@@ -64,9 +62,7 @@ describe.each([
       },
       async (upstream) => {
         const fault = DENIAL;
-        nodes = await Promise.all(
-          Array.from({ length: count }, () => startFaultyNode({ upstream, fault })),
-        );
+        nodes = await Promise.all(endpoints.map(() => startFaultyNode({ upstream, fault })));
         return nodes.map(({ url }) => url).join(',');
       },
       { windowCap: tokens(CAP) },

@@ -1,11 +1,14 @@
-/** What a thief with a database credential gains from a whole service, by forged sessions, rates and budgets. */
-import { aPartnerId } from '#libs/testing/partner';
+/**
+ * What a thief gains from a whole service with a database credential, by forged sessions, rates and budgets, or with
+ * SECRETS_KEY and a backup. The budgets are the limit, and they do not depend on Redis.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { CallbackStore, type Program, SessionStore } from '#libs/db';
 import { type Address, parseDecimal } from '#libs/domain';
-import { EvidenceKeys, newToken } from '#libs/signing';
+import { EvidenceKeys, hashApiKey, KeyRing, newToken } from '#libs/signing';
+import { CALLBACK_KEY, CALLBACK_SECRET } from '#libs/testing/partner';
 import {
   addPartner,
   addPrice,
@@ -14,6 +17,7 @@ import {
   errorOf,
   inState,
   openSession,
+  SECRETS_KEY,
   type Service,
   startService,
   type User,
@@ -31,27 +35,42 @@ const BUDGET = 1000;
 const CAP = 2500;
 /** Worth 50 dollars: 333 tokens and a third. */
 const POINTS = 5000;
-const ALL = 10 ** 6;
+const OF_PARTNER = 1500;
+const DAY_SECONDS = 86_400;
 
 let service: Service;
+/** Tokens of the vault when the test began. */
+let held: bigint;
 
-beforeEach(async () => {
+beforeAll(async () => {
   service = await startService({ WALLET_DAILY_TOKEN_BUDGET: String(BUDGET) }, undefined, {
     windowCap: tokens(CAP),
   });
   await addPartner(service, 'Arena');
-  await addPrice(service);
 });
-afterEach(() => service.stop());
+afterAll(() => service.stop());
 
-const paid = async (): Promise<bigint> =>
-  tokens(ALL) - (await service.bench.tokens(service.bench.vault));
+// A new day, with new budgets and a new window of the vault.
+beforeEach(async () => {
+  const { bench, clock } = service;
+  const today = Math.floor(Math.max(bench.seconds, clock.nowMs() / 1000) / DAY_SECONDS);
+  await bench.mineAt((today + 1) * DAY_SECONDS);
+  await bench.finalise();
+  clock.set(bench.seconds * 1000);
+  await addPrice(service);
+  held = await bench.tokens(bench.vault);
+});
+
+const paid = async (): Promise<bigint> => held - (await service.bench.tokens(service.bench.vault));
 
 const intruderAs = (program: Program) =>
   service.database.open({ url: service.database.urlAs(program) });
 
-async function takeDay(user: User, points: number): Promise<string> {
-  return takeAll(service, user, { points, settled: settledAsClaimed(service) });
+async function takeDay(user: User, points: number, partner?: string): Promise<string> {
+  return takeAll(service, user, {
+    ...{ points, settled: settledAsClaimed(service) },
+    ...(partner !== undefined && { partner }),
+  });
 }
 
 /** Runs statements as raw SQL. @returns the SQL state of each refusal */
@@ -142,11 +161,38 @@ describe('the redemption service’s credential', () => {
   );
 });
 
+describe('the thief of SECRETS_KEY and of a backup', () => {
+  it('has the partners’ secrets, and by answers in a partner’s place that partner’s budget of the day', async () => {
+    await addPartner(service, 'Bazaar', { dailyTokenBudget: parseDecimal(String(OF_PARTNER)) });
+    const backup = await service.database.open();
+    const [row] = await backup.query<{ secret_ciphertext: Buffer; key: string }>({
+      text: 'SELECT secret_ciphertext, key FROM partners.callback',
+    });
+    const sealed = row?.secret_ciphertext ?? Buffer.alloc(0);
+    const key = row?.key ?? '';
+    expect(key).toBe(CALLBACK_KEY);
+    const other = KeyRing.parse(Buffer.alloc(32, 8).toString('base64'));
+    expect(() => other.open(sealed, hashApiKey(key))).toThrow();
+    const secret = KeyRing.parse(SECRETS_KEY).open(sealed, hashApiKey(key));
+    // The test's game signs its answers with this secret, and so can the thief.
+    expect(secret).toBe(CALLBACK_SECRET);
+
+    const ends: string[] = [];
+    for (let wallet = 0; wallet < 3; wallet++) {
+      // The forged answer can name any number of points.
+      const user = await aPlayer(service, Number.MAX_SAFE_INTEGER);
+      ends.push(await takeDay(user, POINTS, 'Bazaar'));
+    }
+    expect(ends).toEqual(['WALLET_BUDGET_SPENT', 'PARTNER_BUDGET_SPENT', 'PARTNER_BUDGET_SPENT']);
+    expect(await paid()).toBeLessThanOrEqual(tokens(OF_PARTNER));
+    expect(await paid()).toBeGreaterThan(tokens(OF_PARTNER - 334));
+  });
+});
+
 describe('the commands’ credential', () => {
   it('makes a point worth a thousand times as much, without a budget for the partner: each wallet has its day, all have the cap', async () => {
-    const callbacks = new CallbackStore(await intruderAs('cli'));
-    const arena = (await callbacks.list()).find(({ partnerName }) => partnerName === 'Arena');
-    await callbacks.change(arena?.partnerId ?? aPartnerId(), (before) => {
+    const castle = await addPartner(service, 'Castle');
+    await new CallbackStore(await intruderAs('cli')).change(castle, (before) => {
       if (before === undefined) throw new Error('no callback');
       return {
         ...before,
@@ -159,15 +205,15 @@ describe('the commands’ credential', () => {
     const [points, ofRest] = [10, 4];
     const wallets = [await aPlayer(service, 1000), await aPlayer(service, 1000)];
     for (const user of wallets) {
-      expect(await takeDay(user, points)).toBe('WALLET_BUDGET_SPENT');
-      expect(await takeDay(user, ofRest)).toBe('WALLET_BUDGET_SPENT');
+      expect(await takeDay(user, points, 'Castle')).toBe('WALLET_BUDGET_SPENT');
+      expect(await takeDay(user, ofRest, 'Castle')).toBe('WALLET_BUDGET_SPENT');
       const took = await service.bench.tokens(user.wallet);
       expect(took).toBeGreaterThan(tokens(BUDGET - 100));
       expect(took).toBeLessThanOrEqual(tokens(BUDGET));
     }
     const last = await aPlayer(service, 1000);
-    expect(await takeDay(last, points)).toBe('PAYOUTS_UNAVAILABLE');
-    expect(await takeDay(last, ofRest)).toBe('PAYOUTS_UNAVAILABLE');
+    expect(await takeDay(last, points, 'Castle')).toBe('PAYOUTS_UNAVAILABLE');
+    expect(await takeDay(last, ofRest, 'Castle')).toBe('PAYOUTS_UNAVAILABLE');
     expect(await paid()).toBeLessThanOrEqual(tokens(CAP));
     expect(await paid()).toBeGreaterThan(tokens(CAP - 700));
   });

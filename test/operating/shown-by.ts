@@ -16,6 +16,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'one of two endpoints lies about a signature': [
     'libs/chain/src/siwe/wallet-signatures.int-spec.ts',
     'apps/redemption/src/chain/endpoints-disagree.int-spec.ts',
+    'apps/redemption/src/auth/sign-in.int-spec.ts',
   ],
   'an endpoint lies about gas': [
     'apps/redemption/src/payout/cancel-requests.int-spec.ts',
@@ -153,7 +154,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'any number of callers without a key': [
     'apps/api/src/http/limits.int-spec.ts',
-    'apps/redemption/src/http/client-addresses.int-spec.ts',
+    'apps/redemption/src/http/http.int-spec.ts',
     'test/compose/proxy/proxy.haproxy.e2e-spec.ts',
     'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
   ],
@@ -248,7 +249,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'test/compose/compose-isolation.spec.ts',
   ],
   'the proxy in front': [
-    'apps/redemption/src/http/client-addresses.int-spec.ts',
+    'apps/redemption/src/http/http.int-spec.ts',
     'contracts/test/redemption-vault.int-spec.ts',
     'apps/api/src/http/signing.int-spec.ts',
   ],

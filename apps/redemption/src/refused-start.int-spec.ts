@@ -1,15 +1,24 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVIDENCE_KEY } from '#libs/testing/evidence';
 import { VaultBench } from '#libs/testing/vault';
-import { SECRETS_KEY, startService } from './testing/redemption-harness.support.js';
+import { SECRETS_KEY, serveOn } from './testing/redemption-harness.support.js';
+import { type Stage, startStage, stopStage } from './testing/stage.support.js';
 
 const REGISTRY = {
   REGISTRY_ADDRESS: `0x${'1'.repeat(40)}`,
   REGISTRY_FIRST_DAY: '2026-01-01',
 };
 
+const { SIGNER_KEY } = VaultBench;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await startStage({ maxTtlSeconds: 3600n });
+});
+afterAll(() => stopStage(stage));
+
 describe('starting', () => {
-  it.each([
+  it.each<[string, Record<string, string>, string, RegExp?]>([
     ['another chain', { CHAIN_ID: '1' }, 'RPC_CHAIN_MISMATCH'],
     ['private partners in production', { NODE_ENV: 'production' }, 'DEVELOPMENT_SETTINGS'],
     [
@@ -47,7 +56,7 @@ describe('starting', () => {
     ],
     [
       'a publisher whose key signs vouchers',
-      { ...REGISTRY, REGISTRY_PRIVATE_KEY: VaultBench.SIGNER_KEY },
+      { ...REGISTRY, REGISTRY_PRIVATE_KEY: SIGNER_KEY },
       'REGISTRY_KEY_SHARED',
     ],
     [
@@ -55,8 +64,26 @@ describe('starting', () => {
       { ...REGISTRY, VAULT_PAUSER_KEY: '66'.repeat(32), REGISTRY_PRIVATE_KEY: '66'.repeat(32) },
       'REGISTRY_KEY_SHARED',
     ],
-  ])('is refused with %s', async (_, overrides, code) => {
-    await expect(startService(overrides)).rejects.toMatchObject({ code });
+    [
+      'the signer’s key as the pauser’s, in whatever spelling',
+      { VAULT_PAUSER_KEY: `0x${SIGNER_KEY.toUpperCase()}` },
+      'PAUSER_IS_SIGNER',
+    ],
+    [
+      'vouchers that live longer than the vault pays them',
+      { VOUCHER_TTL_SECONDS: '3601' },
+      'VOUCHER_TTL_TOO_LONG',
+      /^VOUCHER_TTL_SECONDS: 3601 is longer than 3600, the maxTtlSeconds of 0x[0-9a-f]{40}\. Lower it\.$/,
+    ],
+  ])('is refused with %s', async (_, overrides, code, message = /./) => {
+    const refusal = serveOn(stage, overrides);
+    await expect(refusal).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    await expect(refusal).rejects.not.toThrow(SIGNER_KEY);
+  });
+
+  it('is fine with vouchers that live as long as the vault pays them', async () => {
+    const { stop } = await serveOn(stage, { VOUCHER_TTL_SECONDS: '3600' });
+    await stop();
   });
 
   it('names all that production refuses at once', async () => {
@@ -72,7 +99,7 @@ describe('starting', () => {
       VAULT_PAUSER_KEY: key,
       REGISTRY_PRIVATE_KEY: key,
     };
-    const message = await startService(development).then(
+    const message = await serveOn(stage, development).then(
       () => 'started',
       (error: unknown) => (error as Error).message,
     );

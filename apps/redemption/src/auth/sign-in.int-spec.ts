@@ -6,7 +6,8 @@ import { createSiweMessage } from 'viem/siwe';
 import { IndexStore } from '#libs/db';
 import { ZERO_ADDRESS } from '#libs/domain';
 import { anInitialIndex } from '#libs/testing/database';
-import { ContractWallets } from '#libs/testing/wallets';
+import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import {
   aUser,
   DOMAIN,
@@ -20,14 +21,27 @@ const SECOND = 1000;
 const MINUTE = 60_000;
 
 let service: Service;
+const nodes: FaultyNode[] = [];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({}, async (upstream) => {
+    nodes.push(await startFaultyNode({ upstream }), await startFaultyNode({ upstream }));
+    return nodes.map(({ url }) => url).join(',');
+  });
   const { chainId, contracts } = service.bench.chain;
   const index = anInitialIndex({ chainId, stakeContract: contracts.staking });
   await new IndexStore(await service.database.open()).create(index);
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+/** Sets the faults of the two endpoints; without faults, lets failed endpoints be asked again. */
+function setFaults(...faults: (Fault | undefined)[]): void {
+  for (const [index, node] of nodes.entries()) node.fault = faults[index];
+  if (faults.length === 0) service.clock.advance(MINUTE);
+}
 
 type Changes = Partial<Parameters<typeof createSiweMessage>[0]>;
 
@@ -142,7 +156,7 @@ describe('signing in', () => {
     expect(errorOf(await verify(signIn))).toEqual({ status: 401, code: `SIWE_${part}` });
   });
 
-  it('refuses the signature of somebody else or of something else', async () => {
+  it('refuses the signature of another wallet or of another text', async () => {
     const signIn = await aSignIn();
     const other = await aSignIn();
     const wrong = { status: 401, code: 'SIWE_SIGNATURE' };
@@ -211,20 +225,39 @@ describe('signing in', () => {
   });
 
   it('of a contract wallet waits for the chain, and the same message is good afterwards', async () => {
-    const { pid } = service.bench.chain;
     const signIn = await aSignIn();
     const stranger = await aSignIn();
     const asked = { ...signIn, signature: stranger.signature };
-    process.kill(pid, 'SIGSTOP');
-    try {
-      const answer = await verify(asked);
-      expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-      expect(answer.headers['retry-after']).toBe('5');
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    setFaults({ kind: 'reset' }, { kind: 'reset' });
+    const answer = await verify(asked);
+    expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(answer.headers['retry-after']).toBe('5');
+    setFaults();
     await verify(signIn).expect(200);
   });
+});
+
+it('a contract wallet gets no session by one endpoint alone', async () => {
+  const [owner, thief] = [anAccount(), anAccount()];
+  const { bench, logs } = service;
+  const wallet = await new ContractWallets(bench.chain, bench.seconds).of(owner);
+  const signIn = async (by: typeof owner) => {
+    const { message } = await aSignIn({ address: wallet as Hex });
+    return verify({ message, signature: await walletSignature(by, message) });
+  };
+  setFaults({
+    kind: 'result',
+    method: 'eth_call',
+    result: '0x01',
+    only: ({ params }) => JSON.stringify(params).length > 1000,
+  });
+  expect(errorOf(await signIn(thief))).toEqual({ status: 401, code: 'SIWE_SIGNATURE' });
+  const told = logs.filter((line) => line.includes('"alert":"sign-in-disagreement"'));
+  expect(told).toEqual([expect.stringMatching(/is valid, .* says that it is not/)]);
+  setFaults(undefined, { kind: 'reset' });
+  expect((await signIn(thief)).status).toBe(503);
+  setFaults();
+  expect((await signIn(owner)).status).toBe(200);
 });
 
 describe('a contract wallet that signs on chain', () => {

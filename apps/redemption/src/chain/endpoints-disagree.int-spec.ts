@@ -4,18 +4,13 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { createSiweMessage } from 'viem/siwe';
 import { type UuidV7 } from '#libs/domain';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { VaultBench } from '#libs/testing/vault';
-import { ContractWallets, walletSignature } from '#libs/testing/wallets';
 import {
   addPartner,
   addPrice,
   aPlayer,
-  DOMAIN,
-  errorOf,
   inState,
   type Service,
   startService,
@@ -103,75 +98,32 @@ describe('a service with two endpoints', () => {
     return (await service.store.get(id as UuidV7))?.redemption.state;
   }
 
-  it.each([0, 1])(
-    'gives no points back by a time of endpoint %d that is a week ahead',
-    async (liar) => {
-      const one = await authorised();
-      const raised = await alertsOf('final-block-refused');
-      setFault(liar, { kind: 'false-final', seconds: WEEK_SECONDS });
-      await claim(one);
-      await looks(10);
-      expect(await stateOf(one.id)).toBe('authorised');
-      expect(service.game.points.get(one.user.wallet)).toBe(0);
-      expect(await alertsOf('final-block-refused')).toBeGreaterThan(raised);
-      expect(saidOf('final-block-refused')).toMatch(/final block \d+ is of .*, and .* clock says/);
-      mend();
-      await inState(service, one.id, 'claimed');
-      expect(service.game.points.get(one.user.wallet)).toBe(0);
-    },
-  );
-
-  it.each([0, 1])(
-    'does nothing by a hash of endpoint %d that the other one denies, and names both',
-    async (liar) => {
-      const one = await authorised();
-      const raised = await alertsOf('endpoints-disagree');
-      setFault(liar, { kind: 'false-final', fields: { hash: `0x${'ab'.repeat(32)}` } });
-      await claim(one);
-      await until(async () => (await alertsOf('endpoints-disagree')) > raised);
-      expect(saidOf('endpoints-disagree')).toMatch(
-        /says that final block \d+ is 0x[0-9a-f]{64} of .* says that final block \d+ is 0xabab|0xabab.* says that/,
-      );
-      await looks(5);
-      expect(await stateOf(one.id)).toBe('authorised');
-      mend();
-      await inState(service, one.id, 'claimed');
-    },
-  );
-
-  it('opens no session for a contract wallet by one endpoint alone', async () => {
-    const [owner, thief] = [generatePrivateKey(), generatePrivateKey()].map((key) =>
-      privateKeyToAccount(key),
-    );
-    if (!owner || !thief) throw new Error('no accounts');
-    const { bench, clock, url } = service;
-    const wallet = await new ContractWallets(bench.chain, bench.seconds).of(owner);
-    const signIn = async (by: typeof owner) => {
-      const auth = (path: string) => request(url).post(`/api/auth/${path}`);
-      const { nonce } = (await auth('nonce').expect(200)).body as { nonce: string };
-      const message = createSiweMessage({
-        address: wallet as `0x${string}`,
-        chainId: bench.chain.chainId,
-        domain: DOMAIN,
-        nonce,
-        uri: `https://${DOMAIN}/redeem`,
-        version: '1',
-        issuedAt: new Date(clock.nowMs()),
-      });
-      return auth('verify').send({ message, signature: await walletSignature(by, message) });
-    };
-    setFault(0, {
-      kind: 'result',
-      method: 'eth_call',
-      result: '0x01',
-      only: ({ params }) => JSON.stringify(params).length > 1000,
-    });
-    expect(errorOf(await signIn(thief))).toEqual({ status: 401, code: 'SIWE_SIGNATURE' });
-    expect(await alertsOf('sign-in-disagreement')).toBe(1);
-    expect(saidOf('sign-in-disagreement')).toMatch(/is valid, .* says that it is not/);
-    setFault(1, { kind: 'reset' });
-    expect((await signIn(thief)).status).toBe(503);
+  // In which place of the list the liar is: libs/chain/src/vault/lying-endpoints.int-spec.ts.
+  it.each<[string, Fault, string, RegExp]>([
+    [
+      'a time that is a week ahead',
+      { kind: 'false-final', seconds: WEEK_SECONDS },
+      'final-block-refused',
+      /final block \d+ is of .*, and .* clock says/,
+    ],
+    [
+      'a hash that the other one denies',
+      { kind: 'false-final', fields: { hash: `0x${'ab'.repeat(32)}` } },
+      'endpoints-disagree',
+      /says that final block \d+ is 0x[0-9a-f]{64} of .* says that final block \d+ is 0xabab|0xabab.* says that/,
+    ],
+  ])('gives no points back by %s, and names both', async (_case, lie, alert, text) => {
+    const one = await authorised();
+    const raised = await alertsOf(alert);
+    setFault(1, lie);
+    await claim(one);
+    await until(async () => (await alertsOf(alert)) > raised);
+    expect(saidOf(alert)).toMatch(text);
+    await looks(5);
+    expect(await stateOf(one.id)).toBe('authorised');
+    expect(service.game.points.get(one.user.wallet)).toBe(0);
     mend();
-    expect((await signIn(owner)).status).toBe(200);
+    await inState(service, one.id, 'claimed');
+    expect(service.game.points.get(one.user.wallet)).toBe(0);
   });
 });

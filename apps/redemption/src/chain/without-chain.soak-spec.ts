@@ -1,8 +1,6 @@
 /** The service starts while no endpoint answers. A node appears later, of the right chain or of another one. */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { mintUuidV7, newRedemption, parseDecimal, type PartnerId } from '#libs/domain';
 import { startChain } from '#libs/testing/chain';
 import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { Gate } from '../testing/gate.support.js';
@@ -10,11 +8,11 @@ import {
   addPartner,
   addPrice,
   aPlayer,
+  aQuietOne,
   errorOf,
   inState,
   type Service,
   startService,
-  type User,
 } from '../testing/redemption-harness.support.js';
 
 let gates: Gate[];
@@ -50,26 +48,6 @@ const ready = async ({ url }: Service) => {
   return { status, chain: body.checks.chain };
 };
 
-/** A redemption as made before the chain was lost. */
-async function anOldOne(target: Service, user: User, partner: PartnerId): Promise<string> {
-  const nowMs = target.clock.nowMs();
-  const terms = {
-    id: mintUuidV7(nowMs, randomBytes(10)),
-    partner,
-    wallet: user.wallet,
-    points: 100n,
-    usdAmount: parseDecimal('1'),
-    tokenAmount: 10n ** 18n,
-    tokenDecimals: 18,
-    priceUsd: parseDecimal('1'),
-    quoteExpiresAtMs: nowMs + 120_000,
-  };
-  const key = { key: randomUUID(), bodyHash: Buffer.alloc(32) };
-  const limits = { paused: false, maxOpen: 100, priceMaxAgeSeconds: 1 };
-  await target.store.create(newRedemption(terms, nowMs), key, limits);
-  return terms.id;
-}
-
 describe('without a chain', () => {
   it('the service starts, shows, works and refuses; with one it goes on by itself', async () => {
     const started = await startWithout();
@@ -77,7 +55,9 @@ describe('without a chain', () => {
     const partner = await addPartner(started, 'Arena');
     await addPrice(started);
     const user = await aPlayer(started);
-    const id = await anOldOne(started, user, partner);
+    // As made before the chain was lost, and due.
+    const nextActionAtMs = started.clock.nowMs();
+    const id = await aQuietOne(started, user, { partner, nextActionAtMs });
 
     expect(await ready(started)).toEqual({
       status: 200,

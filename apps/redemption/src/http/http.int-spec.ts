@@ -1,3 +1,4 @@
+/** The service over HTTP: its errors and answers, its limits by wallet and client address, browsers, health, and its end. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import request from 'supertest';
@@ -9,6 +10,7 @@ import {
   aUser,
   DOMAIN,
   errorOf,
+  serveOn,
   type Service,
   startService,
 } from '../testing/redemption-harness.support.js';
@@ -16,10 +18,26 @@ import {
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ TRUSTED_PROXIES: 'loopback' });
+  service = await startService();
   await addPartner(service, 'Arena');
 });
 afterAll(() => service.stop());
+
+/** Lets each request for partners fail in a way that nothing in the service foresees. */
+async function withoutCallbacks(what: () => Promise<void>): Promise<void> {
+  const database = await service.database.open();
+  await database.query({ text: 'ALTER TABLE partners.callback RENAME TO gone' });
+  service.clock.advance(5_000);
+  try {
+    await what();
+  } finally {
+    await database.query({ text: 'ALTER TABLE partners.gone RENAME TO callback' });
+  }
+}
+
+function lastFailure(): unknown {
+  return JSON.parse(service.logs.findLast((line) => line.includes('A request failed')) ?? '{}');
+}
 
 describe('every error', () => {
   it('names the body where its bytes are no text', async () => {
@@ -36,22 +54,16 @@ describe('every error', () => {
     expect([bytes.status, await bytes.json()]).toMatchObject([400, { field: 'body' }]);
   });
 
-  it('that nobody foresaw is a bare 500, and the log has it', async () => {
+  it('that is not foreseen is a bare 500, and the log has it', async () => {
     const user = await aUser(service);
-    const database = await service.database.open();
-    await database.query({ text: 'ALTER TABLE partners.callback RENAME TO gone' });
-    service.clock.advance(5_000);
-    try {
+    await withoutCallbacks(async () => {
       const answer = await user.get('/api/partners').set('x-request-id', 'mine-1');
       expect([answer.status, answer.body]).toEqual([
         500,
         { success: false, code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' },
       ]);
-      const failure = service.logs.find((line) => line.includes('A request failed')) ?? '{}';
-      expect(JSON.parse(failure)).toMatchObject({ requestId: 'mine-1' });
-    } finally {
-      await database.query({ text: 'ALTER TABLE partners.gone RENAME TO callback' });
-    }
+      expect(lastFailure()).toMatchObject({ requestId: 'mine-1' });
+    });
   });
 
   it('of the database passes', async () => {
@@ -89,20 +101,17 @@ describe('every answer', () => {
 
   it('is named in the log also after the body came, in many pieces', async () => {
     const user = await aUser(service);
-    const database = await service.database.open();
-    await database.query({ text: 'ALTER TABLE partners.callback RENAME TO gone' });
-    service.clock.advance(5_000);
-    try {
-      const bytes = Buffer.from('{"partner":"Arena","points":1}');
-      const pieces = new ReadableStream({
-        async start(controller) {
-          for (const byte of bytes) {
-            controller.enqueue(Uint8Array.of(byte));
-            await new Promise((resolve) => setTimeout(resolve, 1));
-          }
-          controller.close();
-        },
-      });
+    const bytes = Buffer.from('{"partner":"Arena","points":1}');
+    const pieces = new ReadableStream({
+      async start(controller) {
+        for (const byte of bytes) {
+          controller.enqueue(Uint8Array.of(byte));
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+        controller.close();
+      },
+    });
+    await withoutCallbacks(async () => {
       const answer = await fetch(`${service.url}/api/redemptions`, {
         method: 'POST',
         headers: {
@@ -115,11 +124,8 @@ describe('every answer', () => {
         duplex: 'half',
       });
       expect(answer.status).toBe(500);
-      const failure = service.logs.findLast((line) => line.includes('A request failed')) ?? '{}';
-      expect(JSON.parse(failure)).toMatchObject({ requestId: 'mine-3' });
-    } finally {
-      await database.query({ text: 'ALTER TABLE partners.gone RENAME TO callback' });
-    }
+    });
+    expect(lastFailure()).toMatchObject({ requestId: 'mine-3' });
   });
 
   it('is counted by route, and made-up paths under one name', async () => {
@@ -132,6 +138,121 @@ describe('every answer', () => {
     );
     expect(text).not.toContain('made');
     expect(text).toMatch(/lowmark_database_connections\{state="waiting",app="redemption"\} 0/);
+  });
+});
+
+const nonce = (forwarded: string, { url } = service) =>
+  request(url).post('/api/auth/nonce').set('x-forwarded-for', forwarded);
+
+/** Asks for as many nonces as one address may at once. */
+async function spend(forwarded: (index: number) => string, at = service): Promise<void> {
+  for (let index = 0; index < 10; index++) await nonce(forwarded(index), at).expect(200);
+}
+
+describe('one client', () => {
+  it('has one limit, however its address is written', async () => {
+    const forms = [
+      '203.0.113.7',
+      '::ffff:203.0.113.7',
+      '::FFFF:CB00:7107',
+      '0:0:0:0:0:ffff:203.0.113.7',
+      '203.0.113.7:4711',
+      '[::ffff:203.0.113.7]:4712',
+    ];
+    await spend((index) => forms[index % forms.length] ?? '');
+    for (const form of forms) await nonce(form).expect(429);
+    await nonce('203.0.113.8').expect(200);
+    const zones = ['2001:db8:7:1::5%eth0', '2001:DB8:7:1::6%1', '2001:db8:7:1:ffff::'];
+    await spend((index) => zones[index % zones.length] ?? '');
+    await nonce('2001:db8:7:1::7').expect(429);
+  });
+
+  it('has one limit with a /64, and a wider one with a /48', async () => {
+    for (let subnet = 1; subnet <= 4; subnet++) {
+      await spend((index) => `2001:db8:8:${subnet}::${index}`);
+      await nonce(`2001:db8:8:${subnet}::ffff`).expect(429);
+    }
+    // A fifth /64 that has sent no request yet.
+    await nonce('2001:db8:8:5::1').expect(429);
+    await nonce('2001:db8:9:5::1').expect(200);
+  });
+
+  it('gains nothing by texts that are no address, nor by what it writes before its proxy does', async () => {
+    await spend((index) => `made-up-${index}`);
+    await nonce('made-up-too').expect(429);
+    await spend((index) => `192.0.2.${index}, 198.51.100.9`);
+    await nonce('192.0.2.200, 198.51.100.9').expect(429);
+    await nonce('198.51.100.10').expect(200);
+  });
+
+  it('is the sender itself where its proxy is not trusted', async () => {
+    const other = await serveOn(service, { TRUSTED_PROXIES: '192.0.2.1' });
+    try {
+      await spend((index) => `203.0.113.${index}`, other);
+      await nonce('203.0.113.99', other).expect(429);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+it('a body is paid for before it is read, with a session or without one', async () => {
+  // 15 KB that are no JSON: 400 once they are read.
+  const body = `["${'x'.repeat(15_000)}"`;
+  const statuses: number[] = [];
+  for (let sent = 0; sent < 130; sent += 1) {
+    const path = ['/api/redemptions', '/api/auth/verify', '/nowhere'][sent % 3] ?? '';
+    const { status } = await request(service.url)
+      .post(path)
+      .set({ 'x-forwarded-for': '203.0.113.50', 'content-type': 'application/json' })
+      .send(body);
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([...Array<number>(100).fill(400), ...Array<number>(30).fill(429)]);
+  const refused = await request(service.url)
+    .post('/nowhere')
+    .set({ 'x-forwarded-for': '203.0.113.50', 'content-type': 'application/json' })
+    .set('origin', `https://${DOMAIN}`)
+    .send(body);
+  expect(errorOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+  expect(refused.headers['retry-after']).toBe('1');
+  // A page reads the refusal.
+  expect(refused.headers['access-control-allow-origin']).toBe(`https://${DOMAIN}`);
+  await (await aUser(service)).get('/api/partners').expect(200);
+});
+
+describe('many wallets at one address', () => {
+  it('have one limit together, which leaves others alone', async () => {
+    const crowd = await Promise.all(
+      Array.from({ length: 10 }, () => aUser(service, undefined, '198.51.100.1')),
+    );
+    for (const user of crowd) {
+      for (let count = 0; count < 10; count++) await user.get('/api/partners').expect(200);
+    }
+    const late = await aUser(service, undefined, '198.51.100.1');
+    const refused = await late.get('/api/partners');
+    expect(errorOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    expect(refused.headers['retry-after']).toBe('1');
+    await (await aUser(service)).get('/api/partners').expect(200);
+  });
+
+  it('call partners no more than thirty times at once', async () => {
+    const crowd = await Promise.all(
+      Array.from({ length: 30 }, () => aUser(service, undefined, '198.51.100.2')),
+    );
+    for (const [index, user] of crowd.entries()) {
+      const asking =
+        index % 2 === 0 ? user.get('/api/partners/Arena/points') : user.redeem('Arena', 1);
+      expect([404, 409]).toContain((await asking).status);
+    }
+    const calls = service.game.calls.length;
+    const late = await aUser(service, undefined, '198.51.100.2');
+    await late.get('/api/partners/Arena/points').expect(429);
+    await late.redeem('Arena', 1).expect(429);
+    expect(service.game.calls).toHaveLength(calls);
+    expect((await request(service.url).get('/metrics')).text).toMatch(
+      /^lowmark_rate_limited_total\{limit="calls",app="redemption"\} 2$/m,
+    );
   });
 });
 
@@ -188,6 +309,9 @@ describe('a browser', () => {
 
 describe('health', () => {
   it('says what the service needs, and its metrics are served', async () => {
+    expect(service.logs.join('')).toContain(
+      'The key that cancels vouchers is the key that signs them',
+    );
     service.clock.advance(11_000);
     const { body } = await request(service.url).get('/health/ready').expect(200);
     expect(Object.keys(body.checks)).toEqual([
@@ -224,43 +348,39 @@ describe('health', () => {
   });
 });
 
-describe('health and metrics at a port of their own', () => {
-  it('are not for users', async () => {
-    const port = await freePort();
-    const other = await startService({
-      MANAGEMENT_PORT: String(port),
-      LISTEN_HOST: '127.0.0.1',
-    });
-    try {
-      for (const path of ['/health/live', '/health/ready', '/metrics']) {
-        await request(`http://127.0.0.1:${port}`).get(path).expect(200);
-        await request(other.url).get(path).expect(404);
-      }
-    } finally {
-      await other.stop();
-    }
+it('health and metrics at a port of their own are not for users', async () => {
+  const port = await freePort();
+  const other = await serveOn(service, {
+    MANAGEMENT_PORT: String(port),
+    LISTEN_HOST: '127.0.0.1',
   });
+  try {
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      await request(`http://127.0.0.1:${port}`).get(path).expect(200);
+      await request(other.url).get(path).expect(404);
+    }
+  } finally {
+    await other.stop();
+  }
 });
 
-describe('stopping', () => {
-  it('answers what is under way first, and takes nothing new', async () => {
-    const other = await startService();
-    await addPartner(other, 'Arena');
-    const user = await aUser(other);
-    const playing = other.game.behave;
-    let asked: () => void = () => undefined;
-    const underWay = new Promise<void>((resolve) => (asked = resolve));
-    other.game.points.set(user.wallet, 7);
-    other.game.delayMs = 300;
-    other.game.behave = (call) => {
-      asked();
-      return playing(call);
-    };
-    const points = user.get('/api/partners/Arena/points').then((answer) => answer);
-    await underWay;
-    const stopped = other.stop();
-    expect([(await points).status, (await points).body.points]).toEqual([200, 7]);
-    await stopped;
-    await expect(user.get('/api/partners')).rejects.toThrow('ECONNREFUSED');
-  });
+it('a service that stops answers what is under way first, and takes nothing new', async () => {
+  const other = await serveOn(service, {});
+  const user = await aUser(other);
+  const { game } = other;
+  const playing = game.behave;
+  let asked: () => void = () => undefined;
+  const underWay = new Promise<void>((resolve) => (asked = resolve));
+  game.points.set(user.wallet, 7);
+  game.delayMs = 300;
+  game.behave = (call) => {
+    asked();
+    return playing(call);
+  };
+  const points = user.get('/api/partners/Arena/points').then((answer) => answer);
+  await underWay;
+  const stopped = other.stop();
+  expect([(await points).status, (await points).body.points]).toEqual([200, 7]);
+  await stopped;
+  await expect(user.get('/api/partners')).rejects.toThrow('ECONNREFUSED');
 });

@@ -1,5 +1,5 @@
 /** Two instances of the service that share a real Redis. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { startRedis, type TestRedis } from '#libs/testing/redis';
 import {
@@ -13,12 +13,13 @@ let redis: TestRedis;
 let service: Service;
 let other: Replica;
 
-beforeEach(async () => {
+beforeAll(async () => {
   redis = await startRedis();
   service = await startService({ REDIS_URL: redis.url, REPLICAS: '2' });
   other = await service.replica();
+  await untilShared(true);
 });
-afterEach(async () => {
+afterAll(async () => {
   await other.app.close();
   await service.stop();
   await redis.stop();
@@ -55,7 +56,6 @@ async function admitted(
 
 describe('two instances', () => {
   it('let one address sign in as often as one would', async () => {
-    await untilShared(true);
     const nonce = (url: string) =>
       request(url).post('/api/auth/nonce').set('x-forwarded-for', '2001:db8:1:2::1');
     const { admitted: through, seconds } = await admitted(40, nonce);
@@ -64,7 +64,6 @@ describe('two instances', () => {
   });
 
   it('let one wallet ask as often as one would, and another one as well', async () => {
-    await untilShared(true);
     const [user, stranger] = [await aUser(service), await aUser(service)];
     const list =
       ({ token }: { token: string }) =>
@@ -77,7 +76,6 @@ describe('two instances', () => {
   });
 
   it('go on by themselves while Redis is away, each with its part', async () => {
-    await untilShared(true);
     await redis.kill();
     await untilShared(false);
     const nonce = (url: string) =>

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
-import { parseDecimal, type UuidV7 } from '#libs/domain';
+import { parseDecimal } from '#libs/domain';
 import { type PartnerBehaviour, refusal } from '#libs/testing/partner';
 import {
   addPartner,
@@ -19,8 +19,8 @@ import {
   type User,
 } from '../testing/redemption-harness.support.js';
 
-const CROWD = 64;
-const HONEST = 20;
+const CROWD = 16;
+const HONEST = 5;
 /** At 0.01 USD a point and 0.15 USD a token. */
 const POINTS = 1500;
 const TOKENS_EACH = 100n;
@@ -71,8 +71,8 @@ async function rowsOf(users: readonly User[]): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe('64 wallets without the points', () => {
-  it('keep none of 20 honest players from redeeming', async () => {
+describe('a crowd of wallets without the points', () => {
+  it('keeps none of the honest players from redeeming', async () => {
     await aBusyPartner('Arena');
     // Each of the crowd asks for as many points as the whole budget is worth, and has none or a few.
     const whole = POINTS * HONEST;
@@ -96,7 +96,7 @@ describe('64 wallets without the points', () => {
     expect(await rowsOf(free)).toBe(0);
   });
 
-  it('do not even reach the partner a second time before they have waited', async () => {
+  it('does not even reach the partner a second time before it has waited', async () => {
     await aBusyPartner('Bazaar');
     const free = await crowd(() => 1);
     await asked(free, 'Bazaar', 2);
@@ -196,30 +196,3 @@ describe('a wallet that asks for points it does not have', () => {
     expect(await rowsOf([user])).toBe(0);
   });
 });
-
-describe('two that were both asked for while there was room for one', () => {
-  it('end as one payout and one that failed, of which nothing was taken', async () => {
-    const partner = await addPartner(service, 'Harbour', { dailyTokenBudget: parseDecimal('1') });
-    const players = [await aPlayer(service, 100), await aPlayer(service, 100)];
-    const dueSoon = { partner, nextActionAtMs: service.clock.nowMs() + 1000 };
-    const ids = await Promise.all(players.map((player) => aQuietOne(service, player, dueSoon)));
-    service.clock.advance(1000);
-    const ends = await Promise.all(ids.map(endOf));
-    expect(ends.map(({ state, reason }) => [state, reason]).sort()).toEqual([
-      ['authorised', null],
-      ['failed', 'budget-spent'],
-    ]);
-    const left = players.map(({ wallet }) => service.game.points.get(wallet));
-    expect(left.sort((a, b) => Number(a) - Number(b))).toEqual([0, 100]);
-  });
-});
-
-/** Waits until the redemption is authorised or has failed. */
-async function endOf(id: string) {
-  for (;;) {
-    const stored = await service.store.get(id as UuidV7);
-    const { state, reason } = stored?.redemption ?? {};
-    if (state === 'authorised' || state === 'failed') return { state, reason };
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

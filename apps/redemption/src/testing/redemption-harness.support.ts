@@ -39,7 +39,7 @@ export interface Service extends Stage {
   readonly store: RedemptionStore;
   /** Starts another instance on the same database and chain, with the same settings. */
   replica(): Promise<Replica>;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** The constants of the service, unless a test sets others. */
@@ -52,13 +52,29 @@ export async function startService(
   vault: Partial<VaultSetup> = {},
 ): Promise<Service> {
   const stage = await startStage(vault);
+  const RPC_URLS = await rpcUrlOf(stage.bench.chain.url);
+  const { stop: close, ...service } = await serveOn(stage, { RPC_URLS, ...overrides }).catch(
+    async (error: unknown) => {
+      await stopStage(stage);
+      throw error;
+    },
+  );
+  const stop = async (): Promise<void> => {
+    await close();
+    await stopStage(stage);
+  };
+  return { ...service, stop };
+}
+
+/** Starts a service on a stage, which its `stop` leaves. */
+export async function serveOn(stage: Stage, overrides: Record<string, string>): Promise<Service> {
   const { database, bench, clock, logger } = stage;
   const settings = readSettings(RedemptionSettings, {
     DATABASE_URL: database.urlAs('redemption'),
     SECRETS_KEY,
     EVIDENCE_KEY,
     CHAIN_ID: String(bench.chain.chainId),
-    RPC_URLS: await rpcUrlOf(bench.chain.url),
+    RPC_URLS: bench.chain.url,
     TOKEN_CONTRACT: bench.chain.contracts.token,
     VAULT_CONTRACT: bench.vault,
     VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
@@ -77,17 +93,9 @@ export async function startService(
     const { port } = app.getHttpServer().address() as AddressInfo;
     return { app, port, url: `http://127.0.0.1:${port}` };
   };
-  const first = await replica().catch(async (error: unknown) => {
-    await stopStage(stage);
-    throw error;
-  });
-  const { app } = first;
-  const store = new RedemptionStore(await database.open(), testEvidence());
-  const stop = async (): Promise<void> => {
-    await app.close();
-    await stopStage(stage);
-  };
-  return { ...stage, ...first, store, replica, stop };
+  const first = await replica();
+  const store = new RedemptionStore(await connected(database), testEvidence());
+  return { ...stage, ...first, store, replica, stop: () => first.app.close() };
 }
 
 type Part<K extends keyof Service> = Pick<Service, K>;

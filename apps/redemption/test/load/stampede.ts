@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { aWallet } from '#libs/testing/database';
-import { settle } from '../checks/one-partner.js';
+import { settle } from '../checks/settle.js';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
 
@@ -207,8 +207,8 @@ class Stampede {
   }
 
   private async faults(): Promise<string[]> {
-    const { facts, faults } = await settle(this.world, this.wallets, POINTS + 1);
-    const unclaimed = facts.filter(({ row }) => row.state !== 'claimed');
-    return [...faults, ...unclaimed.map(({ id, row }) => `${id} is ${row.state}`)];
+    const { ends, faults } = await settle(this.world, this.wallets, POINTS + 1);
+    const unclaimed = ends.filter(({ state }) => state !== 'claimed');
+    return [...faults, ...unclaimed.map(({ id, state }) => `${id} is ${state}`)];
   }
 }

@@ -6,7 +6,7 @@
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { aWallet } from '#libs/testing/database';
-import { settle, type Settled } from '../checks/one-partner.js';
+import { settle, type Settled } from '../checks/settle.js';
 import { type World } from '../world/world.js';
 
 const POINTS = 100;

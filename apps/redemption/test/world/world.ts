@@ -1,5 +1,6 @@
 /** The environment of a test with real workers: database, chain, one partner, and a time that the test moves. */
 import { randomBytes } from 'node:crypto';
+import { addressOfKey } from '#libs/chain';
 import {
   CallbackStore,
   createDatabase,
@@ -7,7 +8,6 @@ import {
   PartnerStore,
   RedemptionStore,
 } from '#libs/db';
-import { accountAddress } from './account-address.js';
 import { type PartnerCapability, type PartnerId } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing/evidence';
@@ -54,7 +54,7 @@ export class World {
 
   static async create(options: WorldOptions): Promise<World> {
     const [bench, database] = await Promise.all([
-      VaultBench.start({ canceller: accountAddress(CANCELLER_KEY) }),
+      VaultBench.start({ canceller: addressOfKey(CANCELLER_KEY) }),
       createDatabase({ url: options.databaseUrl, applicationName: 'test', poolSize: 4 }),
     ]);
     const world = new World(database, bench, options);

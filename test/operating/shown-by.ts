@@ -78,7 +78,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'the way from a partner to the api: a proxy, DNS': [
     'apps/api/src/snapshots/bound-answers.int-spec.ts',
-    'apps/api/src/days/partner-sdk.int-spec.ts',
+    'apps/api/src/days/days.int-spec.ts',
     'test/partner-docs/snapshot-example.e2e-spec.ts',
   ],
   "a player's wallet": [

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { clearFindings, recordFinding } from '#libs/db';
 import {
   type Address,
   dayText,
@@ -12,7 +13,13 @@ import {
 import { createKeccak256 } from '#libs/keccak';
 import { type MintedCredential } from '#libs/signing';
 import { aBlock, aWallet } from '#libs/testing/database';
+import {
+  LowmarkApiError,
+  type StakingClientOptions,
+  UnexpectedAnswerError,
+} from '#libs/partner-sdk';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support.js';
+import { ProxyBetween } from '../testing/proxy-between.support.js';
 import { FIRST, LAST, sealDays, treeOf } from '../testing/sealed-days.support.js';
 import { expectError, expectSigned } from '../testing/wire.support.js';
 
@@ -123,8 +130,6 @@ describe(DAYS, () => {
     ['?before=2026-11-20&before=2026-11-20', `before must be given at most once: ${DAY}`],
     ['?contract=0x', 'contract must be eip155:,'],
     ['/2026-02-30', `day must be ${DAY}`],
-    ['/20000', `day must be ${DAY}`],
-    ['/2026-11-20T00:00:00Z', `day must be ${DAY}`],
     ['/2026-11-20/proof', 'walletAddress must be given: 0x and 40 hex digits.'],
     ['/2026-11-20/proof?walletAddress=0x12', 'walletAddress must be 0x and 40 hex digits.'],
     [`/${'1'.repeat(90)}`, `day must be ${DAY}`],
@@ -190,6 +195,24 @@ describe(`${DAYS}/{day}/proof`, () => {
   });
 });
 
+it('a day is not told while a wallet is known to be wrong, nor after the repair until it is worked out again', async () => {
+  const database = await api.database.open();
+  const statuses = async (): Promise<number[]> => {
+    const answers = [FIRST + 1, FIRST + 2].map((day) => ask(`${DAYS}/${dayText(day)}`));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+  await database.query({
+    text: 'INSERT INTO staking.doubtful_day VALUES ($1)',
+    values: [FIRST + 2],
+  });
+  expect(await statuses()).toEqual([200, 503]);
+  await database.query({ text: 'DELETE FROM staking.doubtful_day' });
+  await recordFinding(database, [aWallet(1)], 'test');
+  expect(await statuses()).toEqual([503, 503]);
+  await clearFindings(database, 'all');
+  expect(await statuses()).toEqual([200, 200]);
+});
+
 describe('a set that is indexed again for another contract', () => {
   it('is not answered of under the contract that was asked for', async () => {
     const database = await api.database.open();
@@ -208,6 +231,70 @@ describe('a set that is indexed again for another contract', () => {
     } finally {
       await index(before);
       api.clock.advance(6000);
+    }
+  });
+});
+
+describe('the partner SDK, through a proxy that can change questions and answers', () => {
+  const DAY = dayText(FIRST + 2);
+  let proxy: ProxyBetween;
+  beforeAll(async () => {
+    proxy = await ProxyBetween.start(api);
+  });
+  afterAll(() => {
+    proxy.stop();
+  });
+  const client = (options: Partial<StakingClientOptions> = {}) => {
+    proxy.reset();
+    return proxy.client(partner, { clock: api.clock, ...options });
+  };
+
+  async function expectRefused(asked: Promise<unknown>, fault: string): Promise<void> {
+    const error = await asked.catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect((error as Error).message).toContain(fault);
+  }
+
+  it.each([false, true])('reads days and proofs, message signatures: %s', async (isBound) => {
+    const sdk = client({ messageSignatures: isBound });
+    const { root } = treeOf(5, keccak);
+    expect(await sdk.day(dayText(FIRST + 3))).toMatchObject({ root, revision: 2, chainId: 31337 });
+    const early = await sdk.day(dayText(LAST)).catch((error: unknown) => error);
+    expect(early).toBeInstanceOf(LowmarkApiError);
+    expect(early).toMatchObject({ status: 409, code: 'DAY_NOT_SEALED', retryAfterSeconds: 60 });
+    const known = { root: treeOf(3000, keccak).root };
+    expect(await sdk.proof(DAY, aWallet(3 * 1023), known)).toMatchObject({ low: '3069' });
+    expect(await sdk.proof(DAY, aWallet(3 * 1023 + 1), known)).toMatchObject({ low: '0' });
+    const seen: string[] = [];
+    for await (const { day } of sdk.days({ from: dayText(FIRST + 1) })) seen.push(day);
+    expect(seen).toEqual([3, 2, 1].map((place) => dayText(FIRST + place)));
+  });
+
+  it('refuses the answer to another question', async () => {
+    const sdk = client();
+    proxy.question = ({ target, body }) => ({ target: `${target}&before=${DAY}`, body });
+    await expectRefused(sdk.days().next(), 'before');
+    proxy.question = ({ target, body }) => ({
+      target: target.replace(aWallet(3), aWallet(6)),
+      body,
+    });
+    await expectRefused(sdk.proof(DAY, aWallet(3)), 'walletAddress is not');
+  });
+
+  it('refuses an answer of before, which may be of an older revision', async () => {
+    const sdk = client();
+    for (const ask of [
+      () => sdk.days().next(),
+      () => sdk.day(DAY),
+      () => sdk.proof(DAY, aWallet(3)),
+      () => sdk.dayWallets(DAY).next(),
+    ]) {
+      proxy.reset();
+      await ask();
+      const [before] = proxy.given;
+      api.clock.advance(3_600_000);
+      proxy.answer = (given) => before ?? given;
+      await expectRefused(ask(), 'requestedAt is more than 300 s from the clock here');
     }
   });
 });

@@ -32,7 +32,7 @@ const figures = ({ headers }: Response) =>
 
 /** Uses up the limit of one address by requests without a key. */
 async function exhaustAddress(headers: Record<string, string> = {}, at = api): Promise<void> {
-  for (let i = 0; i < 100; i++) await request(at.url).get(PATH).set(headers).expect(401);
+  for (let i = 0; i < 100; i++) expect((await fetch(at.url + PATH, { headers })).status).toBe(401);
 }
 
 describe('limits', () => {
@@ -105,9 +105,9 @@ describe('limits', () => {
   it('let nobody load the database by guessing keys', async () => {
     const guess = () => request(api.url).get(PATH).set('X-API-KEY', mintCredential().apiKey);
     for (let i = 0; i < 100; i++) await guess().expect(401);
-    const before = api.link.packets();
+    const before = api.link.packets;
     await guess().expect(429);
-    expect(api.link.packets()).toBe(before);
+    expect(api.link.packets).toBe(before);
   });
 
   it('count requests that cannot be parsed', async () => {
@@ -187,7 +187,7 @@ describe('a batch that is refused', () => {
     const some = { walletAddresses: Array<string>(100).fill(aWallet(1)) };
     await request(api.url).post(`${PATH}/batch`).set('X-API-KEY', apiKey).send(some).expect(200);
     let left = BURST - 100;
-    for (let sent = 0; sent < 1000; sent += 1) {
+    for (let sent = 0; sent < 100; sent += 1) {
       const isRead = left >= 29;
       const answer = await remainingAfter(apiKey, body);
       if (isRead) left -= 29;

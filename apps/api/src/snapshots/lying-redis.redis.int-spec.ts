@@ -1,5 +1,5 @@
 /** A manipulated Redis: well-formed but wrong parts of answers, and lost rate limits. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { IndexStore } from '#libs/db';
 import { aBlock, aWallet } from '#libs/testing/database';
@@ -18,7 +18,7 @@ let redis: TestRedis;
 let client: Redis;
 let replicas: [Api, Api];
 
-beforeEach(async () => {
+beforeAll(async () => {
   redis = await startRedis();
   client = new Redis(redis.url);
   const settings = { REDIS_URL: redis.url };
@@ -32,7 +32,7 @@ beforeEach(async () => {
     headAt: '2026-11-21T12:00:00Z',
   });
 });
-afterEach(async () => {
+afterAll(async () => {
   client.disconnect();
   for (const replica of replicas.toReversed()) await replica.stop();
   await redis.stop();

@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
-import { IndexStore } from '#libs/db';
+import { clearFindings, type Database, IndexStore, recordFinding } from '#libs/db';
 import { foldBlocks } from '#libs/domain';
 import { hashApiKey, type MintedCredential } from '#libs/signing';
-import { aBlock, aWallet } from '#libs/testing/database';
+import { eventually } from '#libs/testing/clock';
+import { aBlock, aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import {
   addPartner,
   ANON_SECRET,
@@ -44,13 +46,10 @@ function expectUnavailable(
 }
 
 describe('503 rather than a wrong snapshot', () => {
-  it('before there is an index', async () => {
-    await start();
-    expectUnavailable(await ask(), 30);
-  });
-
   it('before the first sync is complete, also for a wallet that seems never to have staked', async () => {
     await start();
+    // There is no index at all.
+    expectUnavailable(await ask(), 30);
     await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z', synced: false });
     expectUnavailable(await ask(), 30);
     expectUnavailable(await ask(aWallet(9)), 30);
@@ -102,9 +101,47 @@ describe('503 rather than a wrong snapshot', () => {
   });
 });
 
+it('what a check has found to be wrong is not answered, also if it is cached, and the rest is', async () => {
+  await start();
+  const other = aWallet(2);
+  const events: Seed['events'] = [...EVENTS, ['2026-11-10T11:00:00Z', other, 7]];
+  await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
+  const database = await api.database.open();
+  const history = (wallet: string): request.Test =>
+    request(api.url)
+      .get(`/api/staking/history?walletAddress=${wallet}`)
+      .set('X-API-KEY', partner.apiKey);
+  const batch = (...walletAddresses: string[]): request.Test =>
+    request(api.url)
+      .post(`${PATH}/batch`)
+      .set('X-API-KEY', partner.apiKey)
+      .send({ walletAddresses });
+  for (const wallet of [ALICE, other]) await ask(wallet).expect(200);
+  await batch(ALICE, other).expect(200);
+
+  await recordFinding(database, [ALICE], 'test');
+  expectUnavailable(await ask(), 60);
+  await history(ALICE).expect(503);
+  await batch(ALICE, other).expect(503);
+  await ask(other).expect(200);
+  await history(other).expect(200);
+  await batch(other).expect(200);
+  await clearFindings(database, [ALICE]);
+  await ask().expect(200);
+
+  // Only a sum is known to differ, so every wallet may be wrong.
+  await recordFinding(database, 'all', 'test');
+  for (const wallet of [ALICE, other, aWallet(9)]) await ask(wallet).expect(503);
+  await clearFindings(database, [ALICE]);
+  await ask(other).expect(503);
+  await clearFindings(database, 'all');
+  await ask(other).expect(200);
+});
+
 it('a wallet that was not found has an answer once its first stake is indexed', async () => {
   await start();
-  await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });
+  const finalisedAt = '2026-11-15T00:00:00Z';
+  await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z', finalisedAt });
   const wallet = aWallet(2);
   // The second answer comes from the cache.
   for (let times = 0; times < 2; times++) await ask(wallet).expect(404);
@@ -118,6 +155,9 @@ it('a wallet that was not found has an answer once its first stake is indexed', 
   await index.commit({ fence, previousHead, head, blocks: [head], folded, synced: true });
   const { body } = await ask(wallet).expect(200);
   expect(body.averageStakedAmount).toBe(0);
+  const isFinal = async (endDay: string): Promise<unknown> =>
+    (await ask().query({ endDay }).expect(200)).headers['x-index-final'];
+  expect([await isFinal('2026-11-14'), await isFinal('2026-11-15')]).toEqual(['true', 'false']);
 });
 
 describe('a database that is gone', () => {
@@ -125,7 +165,7 @@ describe('a database that is gone', () => {
     await start();
     await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });
     await ask().expect(200);
-    await api.link.cut();
+    await api.link.close();
     expectUnavailable(await ask(), 5);
     // The cached credential is overdue for a look-up, but the answers are still signed with its secret.
     api.clock.advance(60_000);
@@ -138,31 +178,66 @@ describe('a database that is gone', () => {
     await request(api.url).get('/health/live').expect(200);
     expect(api.logs.join('')).toContain('DATABASE_UNAVAILABLE');
     expect(api.logs.join('')).not.toMatch(/parsedStatements|connectionParameters/);
-    await api.link.restore();
+    await api.link.open();
     api.clock.set(NOON_MS + 62_000);
     await ask().expect(200);
     await ask().set('X-API-KEY', stranger).expect(401);
   });
 
-  it('that refuses a statement is a bare 500, signed, with the reason in the log only', async () => {
+  it('lets the role of the api read only; what it refuses is a bare 500, signed, with the reason in the log only', async () => {
     await start();
     const database = await api.database.open();
-    await ask().expect(503);
-    await database.pool.query('DROP TABLE staking.balance_day');
-    const response = await ask().expect(500);
-    expect(response.text).toBe(
-      '{"code":"INTERNAL_SERVER_ERROR","message":"Internal server error","success":false}',
-    );
-    expectSigned(response, { method: 'GET', path: PATH, secret: partner.sharedSecret });
-    expect(api.logs.join('')).toContain('DATABASE_REFUSED');
-  });
-
-  it('is only ever read: the role cannot write', async () => {
-    await start();
     const reader = await api.database.open({ readOnly: true });
     await expect(
       reader.pool.query('SET transaction_read_only = off; DELETE FROM partners.credential'),
     ).rejects.toThrow('permission denied');
+    await ask().expect(503);
+    await database.pool.query('DROP TABLE staking.balance_day');
+    const response = await ask().set('X-Request-Id', 'mine-2').expect(500);
+    expect(response.text).toBe(
+      '{"code":"INTERNAL_SERVER_ERROR","message":"Internal server error","success":false}',
+    );
+    expectSigned(response, { method: 'GET', path: PATH, secret: partner.sharedSecret });
+    const lines = api.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const ofTheRequest = lines.filter(({ requestId }) => requestId === 'mine-2');
+    expect(ofTheRequest).toMatchObject([{ msg: 'A request failed' }]);
+    expect(JSON.stringify(ofTheRequest)).toContain('DATABASE_REFUSED');
+  });
+});
+
+describe('a database user whose password is replaced', () => {
+  const USER = `rotated_${randomBytes(4).toString('hex')}`;
+  let test: TestDatabase;
+  let owner: Database;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    owner = await test.open();
+  });
+  afterAll(async () => {
+    await execute(`DROP ROLE ${USER}`);
+    await test.drop();
+  });
+  const execute = (text: string): Promise<unknown> => owner.pool.query(text);
+
+  it('is refused with 503 until it has the new one', async () => {
+    await execute(`CREATE ROLE ${USER} LOGIN PASSWORD 'before' IN ROLE lowmark_reader`);
+    const url = new URL(test.url);
+    [url.username, url.password] = [USER, 'before'];
+    api = await startApi({ DATABASE_URL: url.href }, test);
+    partner = await addPartner(api, 'rotated');
+    await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });
+    await ask().expect(200);
+
+    await execute(`ALTER ROLE ${USER} PASSWORD 'after'`);
+    await execute(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${USER}'`,
+    );
+    api.clock.advance(60_000);
+    expectUnavailable(await ask(), 5);
+    expect(api.logs.join('')).toContain(`password authentication failed for user \\"${USER}\\"`);
+
+    await execute(`ALTER ROLE ${USER} PASSWORD 'before'`);
+    await eventually(async () => (await ask()).status === 200);
   });
 });
 

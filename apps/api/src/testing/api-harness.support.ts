@@ -2,7 +2,6 @@
  * The whole API on its own database, for the end-to-end tests of this app. Named so that it counts as a test file, but
  * holds no tests.
  */
-import { connect, createServer, type Socket } from 'node:net';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings } from '#libs/config';
@@ -17,6 +16,7 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing/database';
+import { TcpLink } from '#libs/testing/wire';
 import { ApiSettings } from '../api.env.js';
 import { anonymousSecret } from '../auth/admission.js';
 import { createApi } from '../create-api.js';
@@ -35,7 +35,8 @@ export interface Api {
   readonly clock: FakeClock;
   readonly logs: string[];
   readonly database: TestDatabase;
-  readonly link: DatabaseLink;
+  /** The way of the API to its database. */
+  readonly link: TcpLink;
   stop(): Promise<void>;
 }
 
@@ -52,8 +53,9 @@ export async function startApi(
   exportIdleMs?: number,
 ): Promise<Api> {
   const database = shared ?? (await createTestDatabase());
-  const link = await linkTo(new URL(database.url));
   const url = new URL(database.urlAs('api'));
+  const link = new TcpLink({ host: url.hostname, port: Number(url.port) });
+  await link.open();
   url.port = String(link.port);
   const clock = new FakeClock(NOON_MS);
   const logs: string[] = [];
@@ -72,7 +74,7 @@ export async function startApi(
   const { port } = app.getHttpServer().address() as AddressInfo;
   const stop = async (): Promise<void> => {
     await app.close();
-    await link.cut();
+    await link.close();
     if (shared === undefined) await database.drop();
   };
   return { app, url: `http://127.0.0.1:${port}`, port, clock, logs, database, link, stop };
@@ -138,57 +140,4 @@ export async function seedIndex(api: Api, seed: Seed): Promise<void> {
 export async function addPrice(api: Api, usd: string, observedAt: string): Promise<void> {
   const prices = new PriceStore(await api.database.open());
   await prices.add({ usd, observedAt: new Date(observedAt), source: 'fixed' });
-}
-
-export interface DatabaseLink {
-  readonly port: number;
-  /** Closes every connection and refuses new ones. */
-  cut(): Promise<void>;
-  restore(): Promise<void>;
-  /** Holds back all data until `release`, on new connections as well. */
-  hold(): void;
-  release(): void;
-  /** Messages from clients since the start, to count round trips. */
-  readonly packets: () => number;
-}
-
-async function linkTo(target: URL): Promise<DatabaseLink> {
-  const sockets = new Set<Socket>();
-  let packets = 0;
-  let held = false;
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-      from.pipe(to);
-      if (held) from.pause();
-    }
-    near.on('data', () => packets++);
-  });
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const cut = async (): Promise<void> => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  const hold = (): void => {
-    held = true;
-    for (const socket of sockets) socket.pause();
-  };
-  const release = (): void => {
-    held = false;
-    for (const socket of sockets) socket.resume();
-  };
-  return { port, cut, restore: () => listen(port), hold, release, packets: () => packets };
 }

@@ -6,6 +6,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
  * forwards nothing.
  */
 export class TcpLink {
+  /** Chunks of bytes from clients since the start, to count round trips. */
+  packets = 0;
   private readonly sockets = new Set<Socket>();
   private isCut = false;
   private listenPort = 0;
@@ -73,5 +75,6 @@ export class TcpLink {
       from.pipe(to);
       if (this.isCut) from.pause();
     }
+    near.on('data', () => (this.packets += 1));
   }
 }

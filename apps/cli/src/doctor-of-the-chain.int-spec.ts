@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOfKey, VoucherSigner } from '#libs/chain';
-import { ZERO_ADDRESS } from '#libs/domain';
+import { PublicationStore } from '#libs/db';
+import { type NodeHash, ZERO_ADDRESS } from '#libs/domain';
 import { aWallet } from '#libs/testing/database';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import { TestRegistry } from '#libs/testing/registry';
 import { VaultBench } from '#libs/testing/vault';
 import { type Ran } from './testing/cli-bench.support.js';
 import { stakesOf, stakesWith } from './testing/stakes-of.support.js';
@@ -55,7 +57,6 @@ describe('an endpoint', () => {
       'pruned, and answered with an empty list',
     ],
     [{ kind: 'pruned' }, 'rpc node#1: state', 'none: '],
-    [{ kind: 'html' }, 'rpc node#1', ''],
     [{ kind: 'status', status: 401 }, 'rpc node#1', ''],
   ] as const)('with %j', async (fault, what, found) => {
     node.fault = fault;
@@ -180,7 +181,6 @@ describe('verification', () => {
   it.each<[string, object, Record<string, string>, string, number]>([
     ['wallets', { totalView: [] }, {}, 'ok', 0],
     ['none', { totalView: [], balanceView: [] }, { STAKE_VERIFICATION: 'none' }, 'warning', 0],
-    ['none', {}, { STAKE_VERIFICATION: 'none' }, 'warning', 0],
   ])('is %s with %j, %j', async (mode, views, ...[changes, state, code]) => {
     const STAKE_EVENTS = await stakesWith(views);
     const found = await bench.finding('verification', { STAKE_EVENTS, ...changes });
@@ -188,17 +188,13 @@ describe('verification', () => {
     expect(found.found).toMatch(new RegExp(`^${mode}: .* It cannot find: `));
   });
 
-  it.each([
-    ['alone', { balanceView: [] }],
-    ['beside a view that is right', {}],
-  ])('by a view that is set and reverts, %s, is a fault that names it', async (_, views) => {
+  it('by a view that is set and reverts, beside one that is right, is a fault that names it', async () => {
     const found = await bench.finding('verification', {
       STAKE_EVENTS: await stakesWith({
         totalView: {
           function: 'function poolsDta(uint256) view returns (uint256)',
           arguments: { 0: 0 },
         },
-        ...views,
       }),
     });
     expect(found).toMatchObject({ state: 'fault', code: 1 });
@@ -260,6 +256,10 @@ describe('verification', () => {
 });
 
 describe('the vault', () => {
+  /** What the doctor finds without a database, which no check of the vault needs. */
+  const finding = (what: string, changes: Record<string, string> = {}) =>
+    bench.finding(what, { DATABASE_URL: '', ...changes });
+
   it('whose keys hold no role', async () => {
     const { code, out } = await bench.run({ VOUCHER_SIGNER_KEY: VaultBench.OTHER_KEY });
     expect(code).toBe(1);
@@ -279,7 +279,7 @@ describe('the vault', () => {
   it('whose admin is a person, or nobody any more', async () => {
     const { admin } = bench.vault;
     const mine = await bench.vault.another({ adminDelaySeconds: 1 });
-    const found = () => bench.finding('vault: admin', { VAULT_CONTRACT: mine.vault });
+    const found = () => finding('vault: admin', { VAULT_CONTRACT: mine.vault });
     expect(await found()).toMatchObject({ state: 'ok', found: admin });
     await mine.mine(mine.call(admin, 'beginDefaultAdminTransfer', ZERO_ADDRESS));
     mine.seconds += 2;
@@ -295,9 +295,9 @@ describe('the vault', () => {
     const mine = await bench.vault.another(setup);
     bench.vault.seconds = mine.seconds;
     await bench.vault.chain.rpc.call('anvil_setBalance', setup.canceller, '0x1');
-    const found = await bench.finding('vault: coin', { VAULT_CONTRACT: mine.vault });
+    const found = await finding('vault: coin', { VAULT_CONTRACT: mine.vault });
     expect(found).toMatchObject({ state: 'warning' });
-    const keys = await bench.finding('vault: keys', { VAULT_CONTRACT: mine.vault });
+    const keys = await finding('vault: keys', { VAULT_CONTRACT: mine.vault });
     expect(keys).toMatchObject({ state: 'warning' });
     expect(keys.found).toContain('the key that cancels is the key that signs vouchers');
   });
@@ -306,7 +306,7 @@ describe('the vault', () => {
     const mine = await bench.vault.another({ maxTtlSeconds: 1_800n });
     bench.vault.seconds = mine.seconds;
     const time = (ttl: string) =>
-      bench.finding('vault: time', { VAULT_CONTRACT: mine.vault, VOUCHER_TTL_SECONDS: ttl });
+      finding('vault: time', { VAULT_CONTRACT: mine.vault, VOUCHER_TTL_SECONDS: ttl });
     const long = await time('1801');
     expect(long).toMatchObject({ state: 'fault', code: 1 });
     expect(long.found).toContain('VOUCHER_TTL_SECONDS: 1801 is longer than 1800');
@@ -318,8 +318,8 @@ describe('the vault', () => {
 
   it('whose pauser is the signer, lacks the role, or has no coin', async () => {
     const pauser = (key: string, vault = bench.vault.vault) =>
-      bench.finding('vault: pauser', { VAULT_PAUSER_KEY: key, VAULT_CONTRACT: vault });
-    expect(await bench.finding('vault: pauser')).toMatchObject({ state: 'warning' });
+      finding('vault: pauser', { VAULT_PAUSER_KEY: key, VAULT_CONTRACT: vault });
+    expect(await finding('vault: pauser')).toMatchObject({ state: 'warning' });
     const same = await pauser(VaultBench.SIGNER_KEY);
     expect(same).toMatchObject({ state: 'fault', code: 1 });
     expect(same.found).toContain('is the key of VOUCHER_SIGNER_KEY');
@@ -329,7 +329,7 @@ describe('the vault', () => {
     const mine = await bench.vault.another({ pauser: addressOfKey('44'.repeat(32)) });
     bench.vault.seconds = mine.seconds;
     expect(await pauser('44'.repeat(32), mine.vault)).toMatchObject({ state: 'ok' });
-    const coin = await bench.finding("vault: pauser's coin", {
+    const coin = await finding("vault: pauser's coin", {
       VAULT_PAUSER_KEY: '44'.repeat(32),
       VAULT_CONTRACT: mine.vault,
     });
@@ -340,3 +340,94 @@ describe('the vault', () => {
 function signer() {
   return new VoucherSigner(bench.vault.place, VaultBench.SIGNER_KEY).address;
 }
+
+describe('a registry', () => {
+  const KEY = '44'.repeat(32);
+  let registry: TestRegistry;
+  beforeAll(async () => {
+    const seconds = bench.vault.seconds + 12;
+    registry = await TestRegistry.deploy(bench.vault.chain, addressOfKey(KEY), { seconds });
+    bench.vault.seconds = seconds;
+  });
+
+  const settings = (changes: Record<string, string> = {}) => ({
+    REGISTRY_ADDRESS: registry.address,
+    REGISTRY_PRIVATE_KEY: KEY,
+    ...changes,
+  });
+
+  it('finds all well, and says nothing where none is set', async () => {
+    const { out } = await bench.run(settings());
+    expect(out).toMatch(/ok +registry +0x[0-9a-f]{40} is a SnapshotRegistry/);
+    expect(out).toMatch(/ok +registry: contracts +it is of the indexed contracts/);
+    expect(out).toMatch(/ok +registry: publisher +0x[0-9a-f]{40} holds PUBLISHER_ROLE/);
+    expect(out).toMatch(/ok +registry: publisher's coin +0x[0-9a-f]{40} can pay/);
+    expect((await bench.run()).out).not.toContain('registry');
+  });
+
+  it('finds other roots than ours', async () => {
+    const place = { chainId: bench.vault.chain.chainId, registry: registry.address };
+    const database = await bench.test.open();
+    const store = new PublicationStore(database, place);
+    const root = `0x${'7'.repeat(64)}` as NodeHash;
+    const day = 20_000;
+    expect((await bench.finding('registry: roots', settings())).state).toBe('ok');
+    await store.add({ day, revision: 1, root }, 'default', 1);
+    await store.final(day, 2);
+    expect((await bench.finding('registry: roots', settings())).state).toBe('ok');
+    await database.query({
+      text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software)
+        VALUES (20000, 1, decode(repeat('66', 32), 'hex'), 1, 1, 1, decode(repeat('11', 32), 'hex'), 'test')`,
+    });
+    expect(await bench.finding('registry: roots', settings())).toMatchObject({
+      ...{ state: 'fault', code: 1 },
+      found: expect.stringMatching(/days of 1 publications were sealed again/),
+      mend: expect.stringContaining('registry status'),
+    });
+  });
+
+  it.each([
+    ['an address without code', { REGISTRY_ADDRESS: aWallet(9) }, 'registry', /no contract at/],
+    [
+      'a key without the role',
+      { REGISTRY_PRIVATE_KEY: '55'.repeat(32) },
+      'registry: publisher',
+      /does not hold PUBLISHER_ROLE/,
+    ],
+    [
+      'a key of the vault',
+      { REGISTRY_PRIVATE_KEY: VaultBench.SIGNER_KEY },
+      "registry: publisher's key",
+      /the key of VOUCHER_SIGNER_KEY/,
+    ],
+  ])('finds %s', async (_, changes, what, found) => {
+    expect(await bench.finding(what, settings(changes))).toMatchObject({
+      ...{ state: 'fault', code: 1 },
+      found: expect.stringMatching(found),
+      mend: expect.any(String),
+    });
+  });
+
+  it('finds another contract there, and a registry of other contracts', async () => {
+    const { token } = bench.vault.chain.contracts;
+    const other = await bench.finding('registry', settings({ REGISTRY_ADDRESS: token }));
+    expect(other).toMatchObject({ state: 'fault', found: `${token} is not a SnapshotRegistry` });
+    const of = { seconds: bench.vault.seconds + 24, stakedIn: 'eip155:1:0x01' };
+    const wrong = await TestRegistry.deploy(bench.vault.chain, registry.publisher, of);
+    const changes = settings({ REGISTRY_ADDRESS: wrong.address });
+    expect(await bench.finding('registry: contracts', changes)).toMatchObject({
+      state: 'fault',
+      found: expect.stringMatching(/is of eip155:1:0x01, and the index of eip155:/),
+    });
+  });
+
+  it('warns of a publisher that soon cannot pay', async () => {
+    // Coin for ten publications at 1 gwei, the gas price of the local chain.
+    const coin = `0x${(10n * 80_000n * 10n ** 9n).toString(16)}`;
+    await bench.vault.chain.rpc.call('anvil_setBalance', registry.publisher, coin);
+    expect(await bench.finding("registry: publisher's coin", settings())).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(/has coin for about 10 publications/),
+    });
+  });
+});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
 import { aWallet, createTestDatabase } from '#libs/testing/database';
-import { DoctorBench } from './testing/doctor-bench.support.js';
+import { DoctorBench, OFF_CHAIN } from './testing/doctor-bench.support.js';
 
 const ACCEPT = 'UPDATE lowmark.migration SET older_may_start = true';
 
@@ -47,7 +47,10 @@ describe('where all is well', () => {
   it.each(['api', 'indexer', 'redemption', 'cli'] as const)(
     'is so for the user of the %s: what that may not read is not checked',
     async (program) => {
-      const { code, out } = await bench.run({ DATABASE_URL: bench.test.urlAs(program) });
+      const { code, out } = await bench.run({
+        ...OFF_CHAIN,
+        DATABASE_URL: bench.test.urlAs(program),
+      });
       expect(out).not.toMatch(/FAULT/);
       expect(code).toBe(0);
       expect(out).toContain(`those of the ${program} (`);
@@ -60,7 +63,7 @@ describe('where all is well', () => {
     const owner = await bench.test.open();
     await owner.query({ text: 'REVOKE UPDATE ON partners.callback FROM lowmark_operator' });
     try {
-      const found = await bench.finding('database rights');
+      const found = await bench.finding('database rights', OFF_CHAIN);
       expect(found).toMatchObject({
         state: 'fault',
         found: 'the cli lacks UPDATE on partners.callback',
@@ -76,11 +79,11 @@ describe('where all is well', () => {
     await owner.query({ text: `${alter} SET work_mem = '8MB'` });
     await owner.query({ text: `${alter} SET search_path = 'nowhere'` });
     try {
-      expect(await bench.finding('database: settings')).toMatchObject({
+      expect(await bench.finding('database: settings', OFF_CHAIN)).toMatchObject({
         ...{ state: 'ok', found: 'work_mem=8MB (database)', code: 0 },
       });
       await owner.query({ text: `${alter} SET synchronous_commit = off` });
-      expect(await bench.finding('database: settings')).toMatchObject({
+      expect(await bench.finding('database: settings', OFF_CHAIN)).toMatchObject({
         state: 'warning',
         found: 'synchronous_commit=off (database): a crash of the server may lose redemptions',
         mend: 'Set it to on, except for the indexer’s user.',
@@ -110,7 +113,7 @@ describe('settings', () => {
   });
 
   it('names those that are none', async () => {
-    const found = await bench.finding('settings', { REDISURL: 'hunter2' });
+    const found = await bench.finding('settings', { ...OFF_CHAIN, REDISURL: 'hunter2' });
     expect(found).toMatchObject({
       ...{ state: 'warning', found: 'REDISURL is not a setting. Did you mean REDIS_URL?', code: 0 },
     });
@@ -144,14 +147,17 @@ describe('settings', () => {
       expect(out).toMatch(line);
     }
     for (const secret of [key, EVIDENCE_KEY]) expect(out).not.toContain(secret);
-    const bounds = await bench.run({ PRICE_BOUNDS_USD: '1..0.5' });
+    const bounds = await bench.run({ ...OFF_CHAIN, PRICE_BOUNDS_USD: '1..0.5' });
     expect(bounds.out).toMatch(
       /^FAULT +settings +PRICE_BOUNDS_USD must have the lowest price first/m,
     );
   });
 
   it('says what the indexer would refuse to start for', async () => {
-    const found = await bench.finding('index: settings', { STAKE_CONTRACT: aWallet(7) });
+    const found = await bench.finding('index: settings', {
+      ...OFF_CHAIN,
+      STAKE_CONTRACT: aWallet(7),
+    });
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.found).toContain(`STAKE_CONTRACT is ${aWallet(7)}; the index was made with 0x`);
   });
@@ -165,7 +171,7 @@ describe('settings', () => {
     ['STAKE_EVENTS', 'stake-unstake', /is Stake\S+ and Unstake\S+; the index was made with Staked/],
     ['CHAIN_ID', '5', /CHAIN_ID is 5; the index was made with \d+$/],
   ])('among them %s', async (variable, value, text) => {
-    const found = await bench.finding('index: settings', { [variable]: value });
+    const found = await bench.finding('index: settings', { ...OFF_CHAIN, [variable]: value });
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.mend).toContain('docs/operating/troubleshooting.md#indexing-again');
     expect(found.found).toMatch(text);
@@ -173,7 +179,8 @@ describe('settings', () => {
 
   it('of an indexer that are those of the index', async () => {
     const { staking, startBlock } = bench.vault.chain.contracts;
-    const same = { STAKE_CONTRACT: staking, STAKE_START_BLOCK: startBlock.toString() };
+    const contract = { STAKE_CONTRACT: staking, STAKE_START_BLOCK: startBlock.toString() };
+    const same = { ...OFF_CHAIN, ...contract };
     expect(await bench.finding('index: settings', same)).toMatchObject({ state: 'ok', code: 0 });
     const database = await bench.test.open();
     const { fingerprint } = (await new IndexStore(database).state()) ?? {};
@@ -188,7 +195,8 @@ describe('settings', () => {
 
 describe('the database', () => {
   it('that does not answer is one fault, and what needs it is not checked', async () => {
-    const { code, out } = await bench.run({ DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/x' });
+    const DATABASE_URL = 'postgresql://u:hunter2@127.0.0.1:1/x';
+    const { code, out } = await bench.run({ ...OFF_CHAIN, DATABASE_URL });
     expect(code).toBe(1);
     expect(out).toMatch(/FAULT +database +127\.0\.0\.1:1\/x: .*ECONNREFUSED/);
     expect(out).toMatch(/- +schema +not checked: the database cannot be opened/);
@@ -197,7 +205,7 @@ describe('the database', () => {
 
   it('that was not migrated, or by a newer program', async () => {
     const empty = await createTestDatabase('empty');
-    const { out } = await bench.run({ DATABASE_URL: empty.url });
+    const { out } = await bench.run({ ...OFF_CHAIN, DATABASE_URL: empty.url });
     await empty.drop();
     expect(out.match(/^FAULT .*$/gm)).toEqual([expect.stringMatching(/^FAULT +schema /)]);
     expect(out).toContain('Run `npm run migrate`.');
@@ -216,9 +224,9 @@ describe('the database', () => {
     await database.query({
       text: `INSERT INTO lowmark.migration (timestamp, name) VALUES ${values}`,
     });
-    const newer = await bench.finding('schema');
+    const newer = await bench.finding('schema', OFF_CHAIN);
     await database.query({ text: `${ACCEPT} WHERE timestamp = 9000000000000` });
-    const accepted = await bench.finding('schema');
+    const accepted = await bench.finding('schema', OFF_CHAIN);
     expect(accepted).toMatchObject({ state: 'warning', code: 0 });
     expect(accepted.found).toContain('Tomorrow9000000000000; this one was let start');
     await database.query({ text: 'DELETE FROM lowmark.migration WHERE timestamp = 9000000000000' });
@@ -232,7 +240,7 @@ describe('the database', () => {
     await database.query({
       text: `INSERT INTO lowmark.migration (timestamp, name) VALUES (1760000000000, 'StakingIndex1760000000000')`,
     });
-    const { code, out } = await bench.run({ DATABASE_URL: old.url });
+    const { code, out } = await bench.run({ ...OFF_CHAIN, DATABASE_URL: old.url });
     await old.drop();
     expect(code).toBe(1);
     expect(out.match(/^FAULT .*$/gm)).toEqual([
@@ -270,7 +278,7 @@ describe('the database', () => {
     ],
   ])('with a clock of this machine that is %d ms ahead: %s', async (aheadMs, what, state, text) => {
     bench.aheadMs = aheadMs;
-    const found = await bench.finding(what);
+    const found = await bench.finding(what, what.startsWith('rpc') ? {} : OFF_CHAIN);
     bench.aheadMs = 0;
     expect(found).toMatchObject({ state, found: expect.stringMatching(text) });
     if (state !== 'ok') expect(found.mend).toContain('NTP');
@@ -280,7 +288,7 @@ describe('the database', () => {
     const store = new IndexStore(await bench.test.open());
     const fence = await store.takeLead();
     await store.halt(fence, 'DEEP_REORGANISATION: a sample');
-    const found = await bench.finding('index');
+    const found = await bench.finding('index', OFF_CHAIN);
     await store.clearHalt(fence);
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.found).toContain('DEEP_REORGANISATION');

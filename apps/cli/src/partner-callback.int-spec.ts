@@ -94,38 +94,12 @@ describe('partner create with a callback', () => {
 
   it.each<[string, string[], RegExp]>([
     ['no URL', [...KEY, '--usd-per-point', '1'], /needs --callback-url.*\[OPTION_INVALID\]/],
-    ['http', ['--callback-url', 'http://game.example', ...KEY], /https.*-private takes it/],
     ['a private address', ['--callback-url', 'https://10.0.0.1', ...KEY], /not public \(private\)/],
-    [
-      'cloud metadata',
-      ['--callback-url', 'https://169.254.169.254', '--allow-private'],
-      /linkLocal/,
-    ],
-    [
-      'a password in the URL',
-      ['--callback-url', 'https://u:hunter2@game.example'],
-      /a password\. \[/,
-    ],
+    ['a password', ['--callback-url', 'https://u:hunter2@game.example'], /a password\. \[/],
     ['a query', ['--callback-url', 'https://game.example?x=hunter2'], /holds a query/],
     ['a key that is no header', [...NEEDED, '--callback-key', 'two words'], /CREDENTIAL_INVALID/],
     ['points for nothing', [...NEEDED, '--usd-per-point', '0.0'], /Expected a decimal above 0/],
-    [
-      'an inexact price',
-      [...NEEDED, '--usd-per-point', '1e-2'],
-      /Expected a decimal above 0|such as/,
-    ],
     ['half a bonus', [...NEEDED, '--bonus-from', '5'], /both --bonus-from and --bonus-rate/],
-    ['a bonus of NaN', [...NEEDED, '--bonus-rate', 'NaN'], /Expected a decimal/],
-    [
-      'limits the wrong way',
-      [...NEEDED, '--min-points', '9', '--max-points', '8'],
-      /more than the most/,
-    ],
-    [
-      'points beyond JSON',
-      [...NEEDED, '--max-points', '9007199254740992'],
-      /whole number of points/,
-    ],
     ['telepathy', [...NEEDED, '--capability', 'telepathy'], /Expected none or one of/],
   ])('refuses %s and leaves nothing behind', async (name, argv, message) => {
     const before = await partners();
@@ -223,13 +197,10 @@ describe('partner set', () => {
   it('completes and takes away a bonus', async () => {
     await bench.partner('Bonus', URL_GIVEN);
     const set = ['partner', 'set', 'Bonus'];
-    expect((await bench.run(...set, '--bonus-rate', '0.5')).err).toContain('[OPTION_INVALID]');
     await bench.run(...set, '--bonus-rate', '0.5', '--bonus-from', '100');
     await bench.run(...set, '--bonus-rate', '0.25');
-    expect((await callbackOf('Bonus'))?.bonus).toEqual({
-      fromPoints: 100n,
-      rate: parseDecimal('0.25'),
-    });
+    const rate = parseDecimal('0.25');
+    expect((await callbackOf('Bonus'))?.bonus).toEqual({ fromPoints: 100n, rate });
     await bench.run(...set, '--bonus-from', 'none');
     expect((await callbackOf('Bonus'))?.bonus).toBeUndefined();
   });
@@ -267,6 +238,41 @@ describe('partner set', () => {
     expect(await callbackOf('Racing')).toMatchObject(expected);
   });
 
+  it('sets limits at the api and the callback in one transaction, with one audit row of all of it', async () => {
+    const partner = await bench.partner('Whole', URL_GIVEN, '--rate', '5', '--burst', '6');
+    const before = await callbackOf('Whole');
+    const set = ['partner', 'set', 'Whole', '--rate', '9', '--usd-per-point', '77'];
+    const { pool } = bench.database;
+    await pool.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'no limits today'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON partners.partner EXECUTE FUNCTION refuse()`);
+    const refused = await bench.run(...set);
+    await pool.query('DROP FUNCTION refuse CASCADE');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('DATABASE_REFUSED') });
+    expect(await callbackOf('Whole')).toEqual(before);
+    expect((await bench.run(...set)).out).toMatch(/77 USD[^]*9 a second, 6 at once/);
+    const both = { command: 'partner set', arguments: { partner, rate: 9, usdPerPoint: '77' } };
+    expect((await bench.audit()).slice(0, 3)).toMatchObject([
+      { ...both, outcome: 'done' },
+      { ...both, outcome: 'refused: DATABASE_REFUSED' },
+      { command: 'partner create' },
+    ]);
+  });
+
+  it('says that nothing is redeemed without a daily token budget', async () => {
+    const note = /^Nothing can be redeemed with this partner before it has a daily token budget/m;
+    await bench.partner('Bare budget', URL_GIVEN);
+    const set = ['partner', 'set', 'Bare budget'];
+    const ran = await bench.run(...set, '--max-points', '9');
+    expect(ran.err).toMatch(note);
+    expect(ran.out).toMatch(/daily budget +NOT SET: nothing can be redeemed/);
+    const listed = async () =>
+      (await bench.run('partner', 'list')).out.split('Bare budget')[1] ?? '';
+    expect(await listed()).toMatch(/redemptions +REFUSED: no daily token budget/);
+    expect((await bench.run(...set, '--daily-token-budget', '5')).err).not.toMatch(note);
+    expect(await listed()).toMatch(/redemptions +open/);
+  });
+
   it('needs all of it the first time, something, and a partner', async () => {
     await bench.run('partner', 'create', '--name', 'Bare');
     const first = await bench.run('partner', 'set', 'Bare', '--callback-url', URL_GIVEN);
@@ -274,11 +280,17 @@ describe('partner set', () => {
     expect((await bench.run('partner', 'set', 'Bare')).err).toMatch(/Nothing to set/);
     const nobody = await bench.run('partner', 'set', 'Nobody', '--confirm');
     expect(nobody.err).toMatch(/\[PARTNER_UNKNOWN\]/);
+    const refused = { partner: null, outcome: 'refused: PARTNER_UNKNOWN' };
     expect((await bench.audit())[0]).toMatchObject({
-      partner: null,
+      ...refused,
       arguments: { partner: 'Nobody' },
-      outcome: 'refused: PARTNER_UNKNOWN',
     });
+    // What looks like a credential is not kept.
+    const key = `svck_${'a'.repeat(43)}`;
+    await bench.run('partner', 'set', key, '--confirm');
+    const [note] = await bench.audit();
+    expect(note).toMatchObject(refused);
+    expect(JSON.stringify(note)).not.toContain(key);
     const all = [...NEEDED, ...(await secretFile(CALLBACK_SECRET))];
     expect((await bench.run('partner', 'set', 'Bare', ...all)).code).toBe(0);
     expect((await callbackOf('Bare'))?.url).toBe(URL_STORED);

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex, verifySignature } from '#libs/signing';
@@ -100,15 +99,6 @@ describe('partner ping', () => {
     });
   });
 
-  it('says the same to people', async () => {
-    const { out, code } = await ping(() => ({ body: BALANCE }));
-    expect(code).toBe(0);
-    expect(out).toMatch(/we signed +GET\/game\/v1\/get-points-by-address[0-9a-f-]{36}\n/);
-    expect(out).toMatch(/our signature +[0-9a-f]{64}\n/);
-    expect(out).toMatch(/to be signed +GET[^\n]*player-1/);
-    expect(out).toMatch(/\nGOOD\n$/);
-  });
-
   it('shows a wrong signature beside the one that was expected', async () => {
     const wrong = 'ab'.repeat(32);
     const answered = { body: BALANCE, signature: wrong };
@@ -123,19 +113,6 @@ describe('partner ping', () => {
       expected: { content, signature: hmacSha256Hex(CALLBACK_SECRET, content) },
     });
     expect(JSON.stringify(call?.record)).not.toContain(shown.answer?.expected?.signature);
-  });
-
-  it('names a query string that is signed', async () => {
-    const { report: shown } = await report(({ target, headers }) => ({
-      body: BALANCE,
-      signature: hmacSha256Hex(
-        CALLBACK_SECRET,
-        `GET${target}${String(headers['x-api-request'])}${BALANCE}`,
-      ),
-    }));
-    expect(shown.mend).toBe(
-      'Something else is signed: The query string is signed; only the path is.',
-    );
   });
 
   it('says so where the signature fits the canonical form only', async () => {
@@ -178,7 +155,6 @@ describe('partner ping', () => {
       () => ({ status: 302, body: '', headers: { location: 'http://x' } }),
       /found +The answer is a redirect \(302\)[^\n]*\nto mend +Have the final URL set/,
     ],
-    ['an error page', 1, () => ({ status: 502, body: '<html>' }), /unknown: server-error/],
     [
       'a refusal of our signature',
       1,
@@ -189,41 +165,7 @@ describe('partner ping', () => {
       'a player that the partner does not know',
       0,
       () => ({ status: 404, body: refusal('ERR-USER-NOT-FOUND') }),
-      /result +refused: ERR-USER-NOT-FOUND[\s\S]*\nGOOD\n$/,
-    ],
-    [
-      'a wrong field',
-      1,
-      () => ({ body: BALANCE.replace('4200', '"4200"') }),
-      /unknown: invalid-answer[\s\S]*Wrong or missing: points/,
-    ],
-    [
-      'a compressed answer',
-      1,
-      () => ({
-        body: BALANCE,
-        bytes: gzipSync(BALANCE),
-        headers: { 'content-encoding': 'gzip' },
-      }),
-      /found +The answer is compressed [^\n]*\nto mend +Turn compression off/,
-    ],
-    [
-      'JSON that says it is HTML',
-      1,
-      () => ({ body: BALANCE, headers: { 'content-type': 'text/html' } }),
-      /found +Content-Type is not application\/json/,
-    ],
-    [
-      'a refusal without its message',
-      1,
-      () => ({ body: '{"success":false,"errorCode":"ERR-USER-NOT-FOUND"}' }),
-      /found +Wrong or missing: errorMessage[^\n]*\nto mend +The error answer must have [^\n]*errorMessage/,
-    ],
-    [
-      'clocks that agree',
-      0,
-      () => ({ body: BALANCE }),
-      /clocks +(?:theirs and ours agree to the second|theirs is [1-9])/,
+      /we signed +GET\/game\/v1\/get-points-by-address[0-9a-f-]{36}\n[\s\S]*our signature +[0-9a-f]{64}\n[\s\S]*result +refused: ERR-USER-NOT-FOUND[\s\S]*\nGOOD\n$/,
     ],
     [
       'a wrong clock',

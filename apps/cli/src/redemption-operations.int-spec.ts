@@ -29,9 +29,12 @@ import { aStored, type Case, CASES, POLICY, stateOf } from './testing/redemption
 
 let bench: CliBench;
 let partner: PartnerId;
+/** A redemption of each case, which no test changes. */
+const rows = new Map<Case, Redemption>();
 beforeAll(async () => {
   bench = await CliBench.start();
   partner = await bench.partner('Acme', 'https://game.example/svc');
+  for (const name of CASES) rows.set(name, await aStored(bench.database, partner, name));
 });
 afterAll(() => bench.drop());
 
@@ -67,10 +70,6 @@ const COMMANDS: Readonly<Record<Exclude<ActionName, 'replay-confirm'>, Typed>> =
   },
 };
 
-const cells = Object.entries(COMMANDS).flatMap(([action, typed]) =>
-  CASES.map((name) => ({ action, name, typed })),
-);
-
 async function stored({ id }: Redemption): Promise<Redemption | undefined> {
   return (await new RedemptionStore(bench.database).get(id))?.redemption;
 }
@@ -82,63 +81,77 @@ async function allowed({ id }: Redemption): Promise<OperatorAction[]> {
   return allowedActions(history, { nowMs: Date.now(), policy: POLICY });
 }
 
-describe('every command on every state', () => {
-  it('is tried', () => {
-    expect(new Set(CASES.map(stateOf))).toEqual(new Set(REDEMPTION_STATES));
+it('there is a redemption in every state, and something to do about each that is not final', async () => {
+  expect(new Set(CASES.map(stateOf))).toEqual(new Set(REDEMPTION_STATES));
+  for (const [name, row] of rows) {
+    expect([name, (await allowed(row)).length > 0]).toEqual([name, !isFinal(stateOf(name))]);
+  }
+});
+
+/** Runs the command as an operator. @returns its output and audit row, and the redemption after it */
+async function run(typed: Typed, before: Redemption) {
+  const argv = typed.argv(before);
+  const ran = await bench.run('redemption', ...argv, '--as', 'night-shift');
+  const [note] = await bench.audit();
+  expect(note).toMatchObject({
+    actor: 'operator:night-shift',
+    command: `redemption ${argv[0]}`,
+    redemption_id: before.id,
+    partner,
   });
+  return { ran, note, after: await stored(before) };
+}
 
-  it.each(cells)('$action on $name', async ({ action, name, typed }) => {
-    const before = await aStored(bench.database, partner, name);
-    const from = stateOf(name);
-    expect(before.state).toBe(from);
-    const event = typed.event(before);
-    const expected = transition(before, event, { nowMs: Date.now(), jitter: 0, policy: POLICY });
-    const offered = (await allowed(before)).find((one) => one.action === action);
+describe.each(Object.entries(COMMANDS))('%s', (action, typed) => {
+  const expectedOf = (before: Redemption) =>
+    transition(before, typed.event(before), { nowMs: Date.now(), jitter: 0, policy: POLICY });
 
-    const argv = typed.argv(before);
-    const ran = await bench.run('redemption', ...argv, '--as', 'night-shift');
-
-    const after = await stored(before);
-    const [note] = await bench.audit();
-    expect(note).toMatchObject({
-      actor: 'operator:night-shift',
-      command: `redemption ${argv[0]}`,
-      redemption_id: before.id,
-      partner,
-    });
-    const cell = cellOf(from, event.type);
-    if (expected.kind === 'refused') {
-      expect(offered).toBeUndefined();
+  it('is offered by the pages exactly where the table has it, and elsewhere refused with the reason', async () => {
+    const reasons = new Set<string>();
+    for (const [name, before] of rows) {
+      const expected = expectedOf(before);
+      const offered = (await allowed(before)).some((one) => one.action === action);
+      expect([name, offered]).toEqual([name, expected.kind !== 'refused']);
+      if (expected.kind !== 'refused' || reasons.has(expected.code)) continue;
+      reasons.add(expected.code);
+      const { ran, note, after } = await run(typed, before);
       expect(ran).toMatchObject({ code: 1, out: '' });
       const code = expected.code.replaceAll('-', '_').toUpperCase();
       expect(ran.err).toContain(expected.message);
       expect(ran.err).toContain(`[${code}]`);
       expect(note?.outcome).toBe(`refused: ${code}`);
       expect(after).toEqual(before);
-      return;
     }
-    expect(offered?.command).toBe(note?.command);
-    expect(offered?.consequence).toContain(before.id);
-    expect(ran).toMatchObject({ code: 0, err: '' });
-    expect(note?.outcome).toBe(`now ${expected.next.state}`);
-    expect(after).toMatchObject({ state: expected.next.state, version: before.version + 1 });
-    expect(typeof cell === 'string' ? [] : cell.to).toContain(after?.state);
-    // Independent of the table.
-    expect(after?.state).not.toBe('claimed');
-    if (before.plan !== null && before.deadEvidence === null) {
-      expect(after?.state).toBe('authorised');
+  });
+
+  it('has the effect of the table on every state in which it is possible', async () => {
+    let tried = 0;
+    for (const [name, row] of rows) {
+      if (expectedOf(row).kind === 'refused') continue;
+      tried += 1;
+      const before = await aStored(bench.database, partner, name);
+      const expected = expectedOf(before);
+      if (expected.kind === 'refused') throw new Error(expected.message);
+      const offered = (await allowed(before)).find((one) => one.action === action);
+      const { ran, note, after } = await run(typed, before);
+      expect(offered?.command).toBe(note?.command);
+      expect(offered?.consequence).toContain(before.id);
+      expect([name, ran.code, ran.err]).toEqual([name, 0, '']);
+      expect(note?.outcome).toBe(`now ${expected.next.state}`);
+      expect(after).toMatchObject({ state: expected.next.state, version: before.version + 1 });
+      const cell = cellOf(before.state, typed.event(before).type);
+      expect(typeof cell === 'string' ? [] : cell.to).toContain(after?.state);
+      // Independent of the table.
+      expect(after?.state).not.toBe('claimed');
+      if (before.plan !== null && before.deadEvidence === null) {
+        expect(after?.state).toBe('authorised');
+      }
     }
+    expect(tried).toBeGreaterThan(0);
   });
 });
 
-describe('every redemption that is not final', () => {
-  it.each(CASES.filter((name) => !isFinal(stateOf(name))))(
-    '%s: there is something to do',
-    async (name) => {
-      expect(await allowed(await aStored(bench.database, partner, name))).not.toEqual([]);
-    },
-  );
-
+describe('settled by hand', () => {
   it('keeps the note of what was settled by hand, and counts it no more', async () => {
     const views = new RedemptionViews(bench.database);
     const inAttention = async (): Promise<number> =>
@@ -159,14 +172,13 @@ describe('every redemption that is not final', () => {
 const settle = (id: string, note: string): string[] => ['resolve', id, '--settled-by-hand', note];
 
 describe('replay-confirm', () => {
-  it.each(CASES)('on %s changes nothing of the redemption', async (name: Case) => {
+  it.each(['created', 'claimed', 'reverted'] as const)('on %s is refused', async (name) => {
     const before = await aStored(bench.database, partner, name);
     const offered = (await allowed(before)).map(({ action }) => action);
     expect(offered).not.toContain('replay-confirm');
     const ran = await bench.run('redemption', 'replay-confirm', before.id);
-    const isOwed = before.state === 'claimed' || before.state === 'reverted';
     expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toContain(isOwed ? '[STILL_TRYING]' : '[NO_CONFIRMATION]');
+    expect(ran.err).toContain(name === 'created' ? '[NO_CONFIRMATION]' : '[STILL_TRYING]');
     expect(await stored(before)).toEqual(before);
     expect((await bench.audit())[0]).toMatchObject({
       command: 'redemption replay-confirm',
@@ -298,8 +310,6 @@ describe('hostile arguments', () => {
     ['nothing', ''],
     ['a line break', 'tx-1\nDONE'],
     ['an escape', 'tx\u001b[2J'],
-    ['a zero', 'tx\0'],
-    ['too much', 'x'.repeat(256)],
     ['too much, cut in the middle of a character', `${'x'.repeat(254)}\u{1f600}${'x'.repeat(9)}`],
   ])('%s is no transaction id', async (_, transaction) => {
     const before = await aStored(bench.database, partner, 'attention: deduction-unresolved');

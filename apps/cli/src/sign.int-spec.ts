@@ -53,21 +53,16 @@ describe('sign', () => {
     const ran = await bench.runWith({ input: () => Promise.resolve('s\n') }, 'sign', ...argv);
     expect(ran.code).toBe(1);
     expect(ran.out).toContain('upper-case hex');
-    const other = ['--secret', '-', '--signature', 'f'.repeat(64)];
-    const unknown = await bench.runWith(
-      { input: () => Promise.resolve('s') },
-      ...['sign', ...MESSAGE, ...other],
-    );
+    const other = [...MESSAGE, '--secret', '-', '--signature', 'f'.repeat(64)];
+    const unknown = await bench.runWith({ input: () => Promise.resolve('s') }, 'sign', ...other);
     expect(unknown.out).toContain('none that is known');
   });
 
   it.each([
     [['--method', 'GET', '--path', '/'], 'Give one of --secret-file, --secret and --partner.'],
-    [[...MESSAGE, '--secret', 'x', '--partner', 'y'], 'Give one of'],
     [[...MESSAGE, '--secret', 'x', '--body-file', '/none'], 'either --body or --body-file'],
     [['--method', 'GET', '--path', '/', '--secret', 'x', '--body-file', '/none'], 'ENOENT'],
     [[...MESSAGE, '--partner', 'nobody'], 'There is no partner of this name'],
-    [['--path', '/'], '--method'],
   ])('refuses %j', async (argv, message) => {
     const ran = await bench.run('sign', ...argv);
     expect(ran.code).toBe(1);

@@ -1,5 +1,6 @@
 /** Runs command lines on a database of its own, as an operator does. Counts as a test file without being one. */
 import { type PartnerId } from '#libs/domain';
+import { type Clock } from '#libs/platform';
 import { mintSecretsKey } from '#libs/signing';
 import { type Database } from '#libs/db';
 import { resolvePartner } from '#libs/operations';
@@ -24,6 +25,24 @@ export interface AuditRow {
   readonly partner: PartnerId | null;
   readonly arguments: object;
   readonly outcome: string;
+}
+
+type Answers = Pick<Terminal, 'ask' | 'input'>;
+
+/** Runs a command line at a terminal, or with text on the standard input. */
+export async function runCaptured(
+  argv: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  { clock, ...terminal }: Answers & { readonly clock?: Clock } = {},
+): Promise<Ran> {
+  let [out, err] = ['', ''];
+  const streams = {
+    ...terminal,
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+  };
+  const code = await runCli(argv, streams, () => settings, clock);
+  return { code, out, err };
 }
 
 export class CliBench {
@@ -62,18 +81,12 @@ export class CliBench {
 
   /** Runs a command line at a terminal, or with text on the standard input. */
   async runWith(
-    terminal: Pick<Terminal, 'ask' | 'input'> & { readonly settings?: Record<string, string> },
+    { settings, ...answers }: Answers & { readonly settings?: Record<string, string> },
     ...argv: string[]
   ): Promise<Ran> {
-    let [out, err] = ['', ''];
-    const streams = {
-      ...terminal,
-      out: (text: string) => void (out += text),
-      err: (text: string) => void (err += text),
-    };
-    const code = await runCli(argv, streams, () => ({ ...this.settings, ...terminal.settings }));
-    this.printed += out + err;
-    return { code, out, err };
+    const ran = await runCaptured(argv, { ...this.settings, ...settings }, answers);
+    this.printed += ran.out + ran.err;
+    return ran;
   }
 
   /** Creates a partner with a callback, whose secret is passed on the standard input. */

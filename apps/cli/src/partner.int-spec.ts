@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PartnerStore } from '#libs/db';
+import { resolvePartner } from '#libs/operations';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import { CliBench } from './testing/cli-bench.support.js';
 
@@ -41,9 +42,81 @@ function revoke(prefix: string, ...more: string[]) {
   return bench.run('partner', 'revoke', 'Acme', '--key-prefix', prefix, ...more);
 }
 
+describe('the name of a partner', () => {
+  it.each([
+    ['an option', '--help', /a dash/],
+    ['a mix of scripts', 'Nоva Two', /one script/],
+    ['an id', '3e6f0a12-7c1d-4b5e-9f00-0123456789ab', /an id/],
+    ['one that turns the text', 'No\u202eva', /invisible/],
+  ])('refuses a name that is %s', async (_, name, why) => {
+    const { code, out, err } = await bench.run('partner', 'create', `--name=${name}`);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(why);
+  });
+
+  it('refuses a name that looks like that of another partner, and names that one', async () => {
+    const name = (text: string) => ['partner', 'create', `--name=${text}`, '--json'];
+    const { out } = await bench.run(...name('Cocoa Apples'));
+    const { partnerId } = JSON.parse(out) as { partnerId: string };
+    for (const text of ['cocoa apples', 'Cocoa App1es', 'Cocoa AppIes', 'C0c0a Apples']) {
+      const { code, err } = await bench.run(...name(text));
+      expect(code).toBe(1);
+      expect(err).toContain('PARTNER_EXISTS');
+      expect(err).toContain(`Cocoa Apples (${partnerId})`);
+    }
+    expect((await bench.run(...name('аррӏе'))).code).toBe(0);
+    expect(await bench.run(...name('apple'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('аррӏе ('),
+    });
+    expect((await bench.run(...name('Cocoa Pears'))).code).toBe(0);
+  });
+
+  it('creates one of two partners that look alike, also at the same time', async () => {
+    const names = ['Racing Mill', 'Racing Mi11', 'Racing MilI', 'racing mill'];
+    const made = await Promise.all(
+      names.map((name) => bench.run('partner', 'create', `--name=${name}`)),
+    );
+    expect(made.map(({ code }) => code).toSorted()).toEqual([0, 1, 1, 1]);
+  });
+
+  it('takes a partner another name, which its id outlives', async () => {
+    const created = await bench.run('partner', 'create', '--name=Willow', '--json');
+    const { partnerId } = JSON.parse(created.out) as { partnerId: string };
+    const rename = (partner: string, name: string) =>
+      bench.run('partner', 'rename', partner, '--to', name, '--as', 'ann');
+    expect(await rename('willow', 'WILLOW')).toMatchObject({ code: 0 });
+    expect(await rename(partnerId, 'Birch')).toEqual({
+      ...{ code: 0, err: `Partner: WILLOW, ${partnerId}\n` },
+      out: `WILLOW, ${partnerId} is now called Birch.\n`,
+    });
+    expect((await rename(partnerId, '--help')).err).toMatch(/a dash/);
+    await bench.run('partner', 'create', '--name=Linden');
+    expect((await rename('birch', 'LINDEN')).err).toContain('PARTNER_EXISTS');
+    expect((await rename('Willow', 'Alder')).err).toContain('PARTNER_UNKNOWN');
+    const rows = (await bench.audit()).filter(({ command }) => command === 'partner rename');
+    expect(rows.filter(({ partner }) => partner === partnerId).reverse()).toMatchObject([
+      { actor: 'operator:ann', arguments: { name: 'WILLOW' }, outcome: 'done' },
+      { arguments: { name: 'Birch' }, outcome: 'done' },
+      { arguments: { name: 'LINDEN' }, outcome: 'refused: PARTNER_EXISTS' },
+    ]);
+  });
+});
+
 describe('partner rotate and revoke', () => {
+  it('prints the credential for people too', async () => {
+    const { code, out } = await bench.run('partner', 'create', '--name', ' Blank ');
+    expect(code).toBe(0);
+    expect(out).toMatch(/API key +svck_/);
+    expect(await resolvePartner(bench.database, 'Blank')).toMatchObject({ partnerName: 'Blank' });
+  });
+
   it('issues a second credential that is good beside the first', async () => {
-    expect(second.partnerId).toBe(first.partnerId);
+    expect(second).toEqual({
+      partnerId: first.partnerId,
+      apiKey: expect.stringMatching(/^svck_[\w-]{43}$/),
+      sharedSecret: expect.stringMatching(/^svcs_[\w-]{43}$/),
+    });
     expect([await isGood(first), await isGood(second)]).toEqual([true, true]);
     const keyHash = hashApiKey(second.apiKey);
     const found = await new PartnerStore(bench.database).findCredential(keyHash);
@@ -122,11 +195,12 @@ describe('partner pause and resume', () => {
 describe('partner list', () => {
   it('shows all but secrets, for people and as JSON', async () => {
     const { out } = await bench.run('partner', 'list');
-    expect(out).toMatch(/^Acme\n {2}id +[0-9a-f-]{36}\n/);
+    expect(out).toMatch(/^Acme\n {2}id +[0-9a-f-]{36}\n/m);
     expect(out).toMatch(new RegExp(`credential +${prefixOf(first)}…  created .*, revoked `));
     expect(out).toMatch(/callback +none: nothing can be redeemed/);
     const json = JSON.parse((await bench.run('partner', 'list', '--json')).out) as object[];
-    expect(json).toEqual([
+    expect(json).toEqual(
+      expect.arrayContaining([
       expect.objectContaining({
         id: first.partnerId,
         name: 'Acme',
@@ -157,7 +231,7 @@ describe('partner list', () => {
           paused: false,
         },
       }),
-    ]);
+    ]));
   });
 
   it('shows and writes nothing of a key behind its beginning, but for the one time', async () => {

@@ -6,8 +6,10 @@ import { IsInt } from 'class-validator';
 import {
   base64Key,
   commaList,
+  DatabaseSettings,
   naturalBigInt,
   readSettings,
+  sessionUrl,
   Setting,
   SettingsError,
   type SettingsSource,
@@ -141,4 +143,11 @@ describe('parsers', () => {
     expect(() => base64Key(32)(key.toString('hex'))).toThrow('must be 32 bytes in base64');
     expect(() => base64Key(32)(`${key.toString('base64')}\n`)).toThrow('must be 32 bytes');
   });
+});
+
+it('the URL for sessions is the direct one where there is one', () => {
+  expect(sessionUrl(readSettings(DatabaseSettings, { DATABASE_URL }))).toBe(DATABASE_URL);
+  const DATABASE_DIRECT_URL = 'postgresql://user:hunter2@one:5432/db';
+  const both = readSettings(DatabaseSettings, { DATABASE_URL, DATABASE_DIRECT_URL });
+  expect([both.databaseUrl, sessionUrl(both)]).toEqual([DATABASE_URL, DATABASE_DIRECT_URL]);
 });

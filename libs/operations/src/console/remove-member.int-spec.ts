@@ -10,7 +10,6 @@ import {
 } from '#libs/db';
 import { FakeClock } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
-import { aPartnerId } from '#libs/testing/partner';
 import { prepared } from '../operation/operation.js';
 import { RemoveMember } from './invitations.js';
 
@@ -117,24 +116,5 @@ describe('RemoveMember', () => {
       partner,
       arguments: { partner, subject },
     });
-  });
-
-  it('removes none of a partner that there is not, and audits that', async () => {
-    const given = { partner: aPartnerId(), subject: `link:${'<b>'.repeat(5)}` };
-    await expect(remove(given.partner, given.subject)).rejects.toMatchObject({
-      code: 'PARTNER_UNKNOWN',
-    });
-    expect(await audit(given.subject)).toEqual([
-      expect.objectContaining({ outcome: 'refused: PARTNER_UNKNOWN', partner: given.partner }),
-    ]);
-  });
-
-  it('lets an invitation make the person a member again', async () => {
-    const partner = await aPartner('Again');
-    const subject = 'link:again';
-    await join(partner, subject);
-    await remove(partner, subject);
-    await join(partner, subject);
-    expect(await isOpen(await aSession(partner, subject))).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { isMoment } from './is-moment.js';
 import { counted, due, duration, fromNow, printable, tokensText } from './text.js';
 
 const HOSTILE = 'a\u001b[2J\nb\u202ec\u0085\ud800' + String.fromCodePoint(0xe0001);
@@ -48,5 +49,39 @@ describe('a text of an operator', () => {
       '1 attempt',
       '2 attempts',
     ]);
+  });
+});
+
+describe('a moment', () => {
+  it.each([
+    '2026-03-01',
+    '2024-02-29',
+    '2026-03-01T14:30Z',
+    '2026-03-01T14:30:59.123456Z',
+    '2026-03-01T14:30:00+05:30',
+    '0001-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+  ])('is %s', (text) => {
+    expect(isMoment(text)).toBe(true);
+    expect(Number.isNaN(new Date(text).getTime())).toBe(false);
+  });
+
+  it.each<[unknown]>([
+    ['2026-W10'],
+    ['2026'],
+    ['2026-02-29'],
+    ['2026-02-31T10:00Z'],
+    ['2026-03-01T25:00Z'],
+    ['2026-03-01T10:00'],
+    ['2026-03-01T10:00:00+99:00'],
+    ['9999-99-99T99:99:99Z'],
+    ['0000-01-01'],
+    ['+012026-01-01T00:00:00Z'],
+    ['2026-03-01\0'],
+    ['2026-03-01\n'],
+    [''],
+    [['2026-03-01']],
+  ])('is not %j', (value) => {
+    expect(isMoment(value)).toBe(false);
   });
 });

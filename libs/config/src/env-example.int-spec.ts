@@ -1,3 +1,4 @@
+/** Generated files and the settings of all programs, which take long to load and are shared with the tests of the programs. */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';

@@ -1,5 +1,9 @@
 /** The console with redemptions in every state, and the command line. Support code, not a test. */
-import { runCli } from '../../apps/cli/src/cli.js';
+import {
+  type AuditRow,
+  type Ran,
+  runCaptured,
+} from '../../apps/cli/src/testing/cli-bench.support.js';
 import { aStored, type Case } from '../../apps/cli/src/testing/redemption-rows.support.js';
 import {
   ConsoleBench,
@@ -10,15 +14,6 @@ import { CallbackStore } from '#libs/db';
 import { type PartnerId, type Redemption } from '#libs/domain';
 import { KeyRing, hashApiKey, mintSecretsKey } from '#libs/signing';
 import { EVIDENCE_KEY } from '#libs/testing/evidence';
-
-export interface AuditRow {
-  readonly actor: string;
-  readonly command: string;
-  readonly redemption_id: string | null;
-  readonly partner: PartnerId | null;
-  readonly arguments: object;
-  readonly outcome: string;
-}
 
 export class DeskBench {
   private constructor(
@@ -61,19 +56,13 @@ export class DeskBench {
   }
 
   /** Runs a command as an operator would. */
-  async cli(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
-    let [out, err] = ['', ''];
-    const streams = {
-      out: (text: string) => void (out += text),
-      err: (text: string) => void (err += text),
-    };
-    const { test } = this.console;
-    const settings = {
-      DATABASE_URL: test.urlAs('cli'),
-      SECRETS_KEY: this.secretsKey,
-      EVIDENCE_KEY,
-    };
-    return { code: await runCli(argv, streams, () => settings), out, err };
+  cli(...argv: string[]): Promise<Ran> {
+    return this.cliWith({}, ...argv);
+  }
+
+  cliWith(more: Record<string, string>, ...argv: string[]): Promise<Ran> {
+    const DATABASE_URL = this.console.test.urlAs('cli');
+    return runCaptured(argv, { DATABASE_URL, SECRETS_KEY: this.secretsKey, EVIDENCE_KEY, ...more });
   }
 
   /** The latest rows of the audit, newest first. */

@@ -5,6 +5,8 @@ import { type CallBody, type CallsBody } from '../../apps/console/src/portal/cal
 import { type RedemptionsBody } from '../../apps/console/src/portal/redemptions.controller.js';
 import { type UsageBody } from '../../apps/console/src/portal/requests.controller.js';
 import { type SignatureExplanationBody } from '../../apps/console/src/portal/signature.controller.js';
+import { type PingBody } from '../../apps/console/src/operate/partners/partner.bodies.js';
+import { OPERATOR } from '../../apps/console/src/testing/console-harness.support.js';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import { json, PartnerBench, WALLET } from './partner-bench.support.js';
@@ -111,6 +113,15 @@ describe('a call that the service cannot act on', () => {
     const usage = await json<UsageBody>(acme.get('/api/partner/usage'));
     const errors = usage.calls.reduce((sum, hour) => sum + hour.errors, 0);
     expect(errors).toBe(others.length);
+  });
+});
+
+it('the page of operators calls a private address where the service calls it', async () => {
+  const operator = await bench.console.signedIn(OPERATOR);
+  const ping = operator.post(`/api/operate/partners/${bench.acme.id}/ping`, { address: WALLET });
+  expect(await json<PingBody>(ping)).toMatchObject({
+    good: true,
+    outcome: expect.stringContaining('ERR-USER-NOT-FOUND'),
   });
 });
 

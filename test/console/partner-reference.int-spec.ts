@@ -85,7 +85,11 @@ describe('on the pages, by the id of the partner', () => {
     ]);
     expect((await bench.audit())[0]).toMatchObject({ command: 'partner pause', partner: large });
     await new CallbackStore(bench.console.database).pause(impostor, true);
+    expect(await refusalOf(admin.post(`${PARTNERS}/${large}/resume`))).toBe('400 BAD_REQUEST');
     const asked = await requested(`${PARTNERS}/${large}/resume`, {});
+    const again = admin.post(`${PARTNERS}/${large}/resume`, { reason });
+    expect(await refusalOf(again)).toBe('409 APPROVAL_PENDING');
+    expect((await callback(large))?.paused).toBe(true);
     await approve(asked.id);
     expect([(await callback(large))?.paused, (await callback(impostor))?.paused]).toEqual([
       false,
@@ -170,10 +174,7 @@ describe('on the command line', () => {
 
   it.each([
     ['pause'],
-    ['resume'],
-    ['rotate'],
     ['members'],
-    ['invite', '--note', 'Ann'],
     ['set', '--rate', '9'],
     ['revoke', '--key-prefix', 'svck_test', '--force'],
   ])(

@@ -135,7 +135,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/db/src/console/approval-store.int-spec.ts',
     'test/console/redemptions.int-spec.ts',
     'test/console/partners.int-spec.ts',
-    'apps/console/src/approvals/approval-rights.int-spec.ts',
   ],
   'the issuer of `OIDC_ISSUER`': ['apps/console/src/auth/oidc.int-spec.ts'],
   'an answer of the issuer, on its way through a browser': [

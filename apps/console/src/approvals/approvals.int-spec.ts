@@ -1,11 +1,16 @@
+/**
+ * Actions that another operator must approve. Rights are those at the time of the deed: of who asked, of who approves,
+ * and of who invited.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { AuditLog } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type ConsoleOperator } from '../auth/audience.js';
+import { type SessionBody } from '../auth/auth.dto.js';
 import { actorOf, oidcSubject } from '../auth/operators.js';
 import {
   ADMIN,
   type Account,
+  anAccount,
   ConsoleBench,
   OPERATOR,
   refusalOf,
@@ -27,23 +32,39 @@ let bench: ConsoleBench;
 let approvals: ApprovalService;
 let done: { given: object; actors: Actors }[] = [];
 
+const MOVE: RequestedAction = {
+  ...{ action: 'test move', arguments: { to: 'ann' }, summary: 'Ann is paid.' },
+  ...{ worthUsd: '1000', reason: 'She has won.' },
+};
+
+function register(console: ConsoleBench): ApprovalService {
+  const service = console.app.get(ApprovalService);
+  for (const [name, role] of [
+    ['test pay', 'operator'],
+    [MOVE.action, 'admin'],
+  ] as const) {
+    service.register({
+      name,
+      role,
+      execute(given, actors) {
+        if (given['to'] === 'nobody') throw new PermanentError('NO_PAYEE', 'There is no payee.');
+        done.push({ given, actors });
+        return Promise.resolve('Paid.');
+      },
+    });
+  }
+  return service;
+}
+
 beforeAll(async () => {
   bench = await ConsoleBench.start();
-  approvals = bench.app.get(ApprovalService);
-  approvals.register({
-    name: 'test pay',
-    role: 'operator',
-    execute(given, actors) {
-      if (given['to'] === 'nobody') throw new PermanentError('NO_PAYEE', 'There is no payee.');
-      done.push({ given, actors });
-      return Promise.resolve('Paid.');
-    },
-  });
+  approvals = register(bench);
 });
 afterAll(() => bench.stop());
 beforeEach(() => {
   done = [];
   bench.clock.set(Date.now());
+  bench.issuer.groups.set('ann', ['ops']);
 });
 
 function operatorOf({ address }: Account): ConsoleOperator {
@@ -132,16 +153,6 @@ describe('an action above it', () => {
     expect(done).toEqual([{ given: { to: 'ann' }, actors: { actor, approvedBy } }]);
   });
 
-  it('is not approved by who asked, who can take it back', async () => {
-    const id = await waiting();
-    const own = await bench.signedIn(OPERATOR);
-    expect(await refusalOf(decide(own, id))).toBe('409 APPROVAL_OF_ANOTHER');
-    const answer = (await (await decide(own, id, 'refuse')).json()) as ApprovalBody;
-    expect(answer).toMatchObject({ state: 'withdrawn', isOwn: true, outcome: null });
-    expect(await refusalOf(decide(await bench.signedIn(ADMIN), id))).toBe('409 APPROVAL_CLOSED');
-    expect(done).toEqual([]);
-  });
-
   it('is done once if several decide at once', async () => {
     const id = await waiting();
     const other = await bench.signedIn(ADMIN);
@@ -158,19 +169,6 @@ describe('an action above it', () => {
     expect(answer.outcome).toBe('Refused: NO_PAYEE. There is no payee.');
   });
 
-  it('expires after a day', async () => {
-    const id = await waiting();
-    bench.clock.advance(24 * HOUR);
-    expect(await refusalOf(decide(await bench.signedIn(ADMIN), id))).toBe('409 APPROVAL_CLOSED');
-    await bench.app.get(ApprovalService).noteExpired();
-    const log = new AuditLog(bench.database);
-    const { entries } = await log.newest({ command: 'approval expire' }, { limit: 100 });
-    expect(entries.map((one) => one.arguments)).toContainEqual({
-      ...{ approval: Number(id), action: 'test pay', reason: 'She has won.' },
-      askedBy: OPERATOR.address.toLowerCase(),
-    });
-  });
-
   it('is not for a viewer, and asks for a fresh sign-in', async () => {
     const id = await waiting();
     expect(await refusalOf(decide(await bench.signedIn(VIEWER), id))).toBe('403 ROLE_TOO_LOW');
@@ -181,8 +179,129 @@ describe('an action above it', () => {
     expect(await refusalOf(decide(other, id))).toBe('200');
   });
 
-  it.each(['0', '-1', 'x', '9'.repeat(30), '1%00'])('is not found as %s', async (id) => {
+  it.each(['0', 'x', '9'.repeat(30), '1%00'])('is not found as %s', async (id) => {
     const other = await bench.signedIn(ADMIN);
     expect(await refusalOf(decide(other, id))).toBe('404 NOT_FOUND');
+  });
+});
+
+/** A request of ann, who has signed in. */
+async function requestOfAnn(): Promise<string> {
+  const visitor = bench.visitor();
+  expect(await bench.signInByOidc(visitor)).toBe('');
+  const person = { subject: oidcSubject(bench.issuer.url, 'ann'), name: 'ann' };
+  const operator = { ...person, role: 'admin', actor: actorOf(person) } as const;
+  const performed = await approvals.perform(operator, MOVE);
+  if (performed.done) throw new Error('It was done at once.');
+  return String(performed.approval.id);
+}
+
+const roleOf = async (visitor: Visitor): Promise<string> => {
+  const answer = await visitor.get('/api/auth/me');
+  const body = (await answer.json()) as SessionBody & { readonly code: string };
+  return answer.status === 200 ? (body.role ?? body.kind) : body.code;
+};
+
+describe('a request of an operator whom the issuer takes the role', () => {
+  it.each([
+    ['no group', [], 'NOT_AN_OPERATOR', 'operator'],
+    ['a group of a lower role', ['staff'], '', 'operator'],
+    ['no group, as the sign-in as a member shows', [], 'NOT_A_MEMBER', 'partner'],
+  ] as const)('is not carried out: %s', async (_, groups, problem, kind) => {
+    const id = await requestOfAnn();
+    bench.issuer.groups.set('ann', groups);
+    expect(await bench.signInByOidc(bench.visitor(), 'ann', kind)).toBe(problem);
+    const admin = await bench.signedIn(ADMIN);
+    expect(await refusalOf(decide(admin, id))).toBe('409 APPROVAL_REQUESTER');
+    expect(done).toEqual([]);
+    const listed = (await (await admin.get('/api/operate/approvals')).json()) as ApprovalsBody;
+    expect(listed.approvals.find((one) => one.id === id)?.state).toBe('open');
+    // With the role again, the request counts again.
+    bench.issuer.groups.set('ann', ['ops']);
+    expect(await bench.signInByOidc(bench.visitor())).toBe('');
+    expect(await refusalOf(decide(admin, id))).toBe('200');
+    expect(done).toHaveLength(1);
+  });
+
+  it('is not carried out later than a session could last: the word of the issuer is too old', async () => {
+    const id = await requestOfAnn();
+    bench.clock.advance(12 * HOUR);
+    const admin = await bench.signedIn(ADMIN);
+    expect(await refusalOf(decide(admin, id))).toBe('409 APPROVAL_REQUESTER');
+    expect(await refusalOf(admin.post(`/api/operate/approvals/${id}/refuse`))).toBe('200');
+    expect(done).toEqual([]);
+  });
+});
+
+it('the role of one who approves is that of the newest sign-in, also in an older session', async () => {
+  const visitor = bench.visitor();
+  expect(await bench.signInByOidc(visitor)).toBe('');
+  expect(await roleOf(visitor)).toBe('admin');
+  bench.clock.advance(1);
+  bench.issuer.groups.set('ann', ['staff']);
+  expect(await bench.signInByOidc(bench.visitor())).toBe('');
+  expect(await roleOf(visitor)).toBe('viewer');
+  bench.clock.advance(1);
+  bench.issuer.groups.set('ann', []);
+  expect(await bench.signInByOidc(bench.visitor())).toBe('NOT_AN_OPERATOR');
+  expect(await roleOf(visitor)).toBe('SESSION_ENDED');
+});
+
+describe('an operator whom the setting OPERATORS no longer lists', () => {
+  let later: ConsoleBench;
+  beforeAll(async () => {
+    later = await ConsoleBench.start({
+      DATABASE_URL: bench.test.urlAs('console'),
+      PORTAL_DATABASE_URL: bench.test.urlAs('portal'),
+      OPERATORS: `${ADMIN.address}=admin,${VIEWER.address}=operator`,
+    });
+    register(later);
+  });
+  afterAll(() => later.stop());
+
+  /** The browser with its session, after the console was started with the new setting. */
+  const atLater = async (account: Account): Promise<Visitor> => {
+    const [before, after] = [await bench.signedIn(account), later.visitor()];
+    for (const [name, value] of before.cookies) after.cookies.set(name, value);
+    return after;
+  };
+
+  it('is signed out, and one whose role was changed has the new one', async () => {
+    expect(await roleOf(await atLater(OPERATOR))).toBe('SESSION_ENDED');
+    expect(await roleOf(await atLater(VIEWER))).toBe('operator');
+  });
+
+  it('has asked for nothing that another operator could approve', async () => {
+    const wallet = OPERATOR.address.toLowerCase();
+    const subject = `wallet:${wallet}`;
+    const operator = { subject, name: wallet, role: 'admin', actor: `operator:${wallet}` } as const;
+    const performed = await approvals.perform(operator, MOVE);
+    if (performed.done) throw new Error('It was done at once.');
+    const admin = await later.signedIn(ADMIN);
+    expect(await refusalOf(decide(admin, String(performed.approval.id)))).toBe(
+      '409 APPROVAL_REQUESTER',
+    );
+    expect(done).toEqual([]);
+  });
+});
+
+describe('an invitation by an operator who has lost the role', () => {
+  it('makes no member', async () => {
+    const partnerId = await bench.partner('Inviting');
+    const visitor = bench.visitor();
+    expect(await bench.signInByOidc(visitor)).toBe('');
+    const invite = async (): Promise<string> => {
+      const path = `/api/operate/partners/${partnerId}/invitations`;
+      const answer = await visitor.post(path, { note: 'their engineer' });
+      return ((await answer.json()) as { url: string }).url.split('#')[1] ?? '';
+    };
+    const [used, unused] = [await invite(), await invite()];
+    await bench.signedIn(anAccount(), { kind: 'partner', invitation: used });
+    bench.issuer.groups.set('ann', ['staff']);
+    expect(await bench.signInByOidc(bench.visitor())).toBe('');
+    const looked = bench.visitor().post('/api/auth/invitation', { token: unused });
+    expect(await refusalOf(looked)).toBe('403 INVITATION_CLOSED');
+    const accept = bench.signedIn(anAccount(), { kind: 'partner', invitation: unused });
+    await expect(accept).rejects.toThrow('INVITATION_CLOSED');
   });
 });

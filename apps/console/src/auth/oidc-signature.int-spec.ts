@@ -2,7 +2,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConsoleBench } from '../testing/console-harness.support.js';
-import { CLIENT_ID, CLIENT_SECRET } from '../testing/oidc-issuer.support.js';
+import { CLIENT_SECRET } from '../testing/oidc-issuer.support.js';
 import { type SessionBody } from './auth.dto.js';
 
 type Json = Record<string, unknown>;
@@ -114,15 +114,6 @@ describe('an ID token', () => {
       ({ header, claims }) => byKey(foreign, header, admin(claims)),
     ],
     [
-      'signed by a key that no one published',
-      ({ header, claims }) => byKey(foreign, { ...header, kid: 'mine' }, admin(claims)),
-    ],
-    [
-      'that brings its own key',
-      ({ header, claims }) =>
-        byKey(foreign, { ...header, jwk: publicJwk(foreign, 'mine') }, admin(claims)),
-    ],
-    [
       'with other claims under the signature of the issuer',
       ({ text, claims }) => text.replace(/\.[^.]+\./, `.${encoded(admin(claims))}.`),
     ],
@@ -130,21 +121,10 @@ describe('an ID token', () => {
       'without a signature',
       ({ header, claims }) => `${encoded({ ...header, alg: 'none' })}.${encoded(admin(claims))}.`,
     ],
-    ['with an empty signature', ({ text }) => text.replace(/[^.]+$/, '')],
     [
       'with a MAC by the client secret',
       ({ header, claims }) => byMac(CLIENT_SECRET, header, admin(claims)),
     ],
-    [
-      'with a MAC by the public key',
-      ({ header, claims }) =>
-        byMac(
-          next.publicKey.export({ format: 'pem', type: 'spki' }).toString(),
-          header,
-          admin(claims),
-        ),
-    ],
-    ['that is no token', () => 'e30.e30.'],
   ])('%s opens no session', async (_, make) => {
     replaceToken(make);
     expect(await signIn()).toBe('OIDC_REFUSED');
@@ -165,16 +145,9 @@ describe('claims under a key of the issuer', () => {
   it.each<[string, () => Json]>([
     ['of another issuer', () => ({ iss: 'https://evil.example' })],
     ['for another client', () => ({ aud: 'another' })],
-    ['for several clients, without azp', () => ({ aud: [CLIENT_ID, 'another'] })],
-    ['with azp of another client', () => ({ azp: 'another' })],
-    ['without a nonce', () => ({ nonce: undefined })],
     ['with another nonce', () => ({ nonce: 'another' })],
     ['that have expired', () => ({ exp: seconds() - HOUR_SECONDS })],
-    ['without an end', () => ({ exp: undefined })],
-    ['without a beginning', () => ({ iat: undefined })],
-    ['issued in an hour', () => ({ iat: seconds() + HOUR_SECONDS })],
     ['valid in an hour', () => ({ nbf: seconds() + HOUR_SECONDS })],
-    ['without a subject', () => ({ sub: undefined })],
   ])('%s open no session', async (_, change) => {
     byNext((claims) => ({ ...claims, ...change() }));
     expect(await signIn()).toBe('OIDC_REFUSED');
@@ -252,7 +225,6 @@ describe('before the first sign-in', () => {
     ['of another issuer', { issuer: 'https://evil.example' }],
     ['with keys without https from elsewhere', { jwks_uri: 'http://192.0.2.1/jwks' }],
     ['with codes redeemed without https elsewhere', { token_endpoint: 'http://192.0.2.1/token' }],
-    ['without keys', { jwks_uri: undefined }],
     ['without end', { padding: 'x'.repeat(2 * 1024 * 1024) }],
   ])('a discovery document %s is refused', async (_, change) => {
     bench.issuer.onTheWay.set(DISCOVERY, (body) =>
@@ -263,7 +235,6 @@ describe('before the first sign-in', () => {
 
   it.each<[string, (body: string) => string]>([
     ['too long', (body) => body.replace('{', `{"padding":"${'x'.repeat(2 * 1024 * 1024)}",`)],
-    ['no keys', () => '{}'],
     ['no JSON', () => '<html>'],
   ])('keys that are %s open no session', async (_, change) => {
     bench.issuer.onTheWay.set(KEYS, change);

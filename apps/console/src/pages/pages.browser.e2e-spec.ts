@@ -1,28 +1,15 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Browser } from 'playwright-core';
-import { readSettings } from '#libs/config';
-import { createLogger } from '#libs/service';
 import { startBrowser } from '#libs/testing/browser';
-import { ConsoleSettings } from '../console.env.js';
-import { createConsole } from '../create-console.js';
+import { startWithoutDatabase } from '../testing/console-harness.support.js';
 
 let app: NestFastifyApplication;
 let browser: Browser;
 let url: string;
 
 beforeAll(async () => {
-  const settings = readSettings(ConsoleSettings, {
-    DATABASE_URL: 'postgresql://lowmark@127.0.0.1:1/none',
-  });
-  app = await createConsole({
-    settings,
-    logger: createLogger({ app: 'console', level: 'silent' }),
-    pages: join(process.cwd(), 'dist/apps/web'),
-  });
-  await app.listen(0, '127.0.0.1');
-  url = await app.getUrl();
+  ({ app, url } = await startWithoutDatabase());
   browser = await startBrowser();
 });
 afterAll(async () => {

@@ -209,6 +209,20 @@ export class ConsoleBench {
   }
 }
 
+/** A console whose database is away: for what needs none. */
+export async function startWithoutDatabase(
+  more: Record<string, string> = {},
+): Promise<{ readonly app: NestFastifyApplication; readonly url: string }> {
+  const database = { DATABASE_URL: 'postgresql://lowmark@127.0.0.1:1/none' };
+  const app = await createConsole({
+    settings: readSettings(ConsoleSettings, { ...database, ...more }),
+    logger: createLogger({ app: 'console', level: 'silent' }),
+    pages: join(process.cwd(), 'dist/apps/web'),
+  });
+  await app.listen(0, '127.0.0.1');
+  return { app, url: await app.getUrl() };
+}
+
 async function ownPlace(): Promise<Place> {
   const port = await freePort();
   return { origin: `http://127.0.0.1:${port}`, hosts: ['127.0.0.1'], port };

@@ -10,6 +10,8 @@ import {
 import { type Address, isUnheldAddress } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { agreed, Quorum, questionTo, type Statement } from '../quorum/quorum.js';
+import { countProviders } from '../rpc/endpoint-urls.js';
 import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
@@ -46,9 +48,9 @@ const REFUSAL_HOLDS_MS = 3_600_000;
  *
  * A probe in the batch of the first question shows whether a way is served. The outcome of the question does not show
  * this, because a refusal looks like a revert. Each way has one answer that means valid; a way that is not served leads
- * to the next way, and never to an answer. Where there are two endpoints, two must call a signature valid in the state
- * of the same block, because one alone could sign in as any wallet. The calls have no effect on the chain, also where
- * they deploy a wallet (EIP-6492). The pool should serve nothing else: contracts that strangers choose may make a
+ * to the next way, and never to an answer. If there are two providers, two must call a signature valid in the state of
+ * the same block, because one alone could sign in as any wallet. The calls have no effect on the chain, also where they
+ * deploy a wallet (EIP-6492). The pool should serve nothing else: contracts that strangers choose may make a
  * node slow to answer.
  */
 export class WalletSignatures {
@@ -68,7 +70,7 @@ export class WalletSignatures {
 
   /**
    * @param signature `0x` and hex digits; any other text gives false
-   * @throws AllEndpointsFailedError where the chain has to verify and cannot be asked, by two endpoints where there are
+   * @throws AllEndpointsFailedError where the chain has to verify and cannot be asked, at two providers if there are
    * two
    */
   async isSignedBy(wallet: Address, text: string, signature: string): Promise<boolean> {
@@ -81,41 +83,33 @@ export class WalletSignatures {
   }
 
   private async isValid(asked: Omit<SignatureQuestion, 'block'>): Promise<boolean> {
-    if (this.pool.endpoints.length < 2) return this.isValidIn({ ...asked, block: 'latest' });
-    const first = await this.newestBlock([]);
-    const second = await this.newestBlock([first.witness]);
+    const { endpoints } = this.pool;
+    if (countProviders(endpoints) < 2)
+      return this.pool.run((session) => this.ask(session, { ...asked, block: 'latest' }));
+    const quorum = new Quorum(endpoints);
+    const [first, second = first] = await quorum.two(questionTo(this.pool, newestBlock), {
+      mustBeTwo: true,
+    });
     // In the state of one block an honest endpoint gives the answer of the other, also for a wallet that changes.
-    const height = second.height < first.height ? second.height : first.height;
-    const question = { ...asked, block: toQuantity(height) };
-    if (!(await this.isValidIn(question, first.witness))) return false;
-    if (await this.isValidIn(question, second.witness)) return true;
+    const block = toQuantity(second.value < first.value ? second.value : first.value);
+    const question = questionTo(this.pool, (session) => this.ask(session, { ...asked, block }));
+    const said = await quorum.ask(question, isSame, { mustBeTwo: true, mayFail: true });
+    if (new Set(said.map(({ value }) => value)).size > 1) this.warnOfDisagreement(said, asked);
+    return agreed(said, isSame)?.value ?? false;
+  }
+
+  private warnOfDisagreement(
+    said: readonly Statement<boolean>[],
+    { wallet }: Omit<SignatureQuestion, 'block'>,
+  ): void {
+    const names = (of: readonly Statement<boolean>[]): string =>
+      of.map(({ endpoint }) => endpoint).join(', ');
+    const yes = names(said.filter(({ value }) => value));
+    const no = names(said.filter(({ value }) => !value));
     this.pool.warn(
-      `${first.witness}, ${second.witness}`,
+      names(said),
       SIGN_IN_DISAGREEMENT,
-      `${first.witness} says that a signature of wallet ${question.wallet} is valid, ${second.witness} says that it is not`,
-    );
-    return false;
-  }
-
-  /** @param only the endpoint that is asked; default: any */
-  private isValidIn(question: SignatureQuestion, only?: string): Promise<boolean> {
-    return this.pool.run(
-      (session) => this.ask(session, question),
-      only === undefined ? {} : { only },
-    );
-  }
-
-  private newestBlock(
-    avoid: readonly string[],
-  ): Promise<{ readonly witness: string; readonly height: bigint }> {
-    return this.pool.run(
-      async (session) => {
-        const { results } = await session.batch([{ method: 'eth_blockNumber', params: [] }]);
-        const height = wideQuantity(valueOf(results[0]));
-        if (height === undefined) throw new MalformedAnswerError('no block number', session);
-        return { witness: session.endpoint, height };
-      },
-      { avoid },
+      `A signature of wallet ${wallet} is valid by ${yes}, and not by ${no}`,
     );
   }
 
@@ -159,6 +153,15 @@ export class WalletSignatures {
     this.warned.add(key);
     this.pool.warn(endpoint, code, message);
   }
+}
+
+const isSame = (one: boolean, other: boolean): boolean => one === other;
+
+async function newestBlock(session: RpcSession): Promise<bigint> {
+  const { results } = await session.batch([{ method: 'eth_blockNumber', params: [] }]);
+  const height = wideQuantity(valueOf(results[0]));
+  if (height === undefined) throw new MalformedAnswerError('no block number', session);
+  return height;
 }
 
 /**

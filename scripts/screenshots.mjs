@@ -80,7 +80,7 @@ async function askForApproval(page, go) {
   await press(page, 'Find');
   await page.getByRole('region', { name: 'Search' }).getByRole('link').first().click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-  const waits = page.getByText('waits', { exact: true });
+  const waits = page.getByText('waiting', { exact: true });
   if ((await waits.count()) === 0) {
     await press(page, 'Cancel');
     const dialog = page.getByRole('dialog');

@@ -68,7 +68,7 @@ describe('an action that needs a second operator', () => {
       await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
       await asking.getByLabel('Reason').fill(REASON);
       await first.press(ACTION, asking);
-      await first.page.getByText('It waits for a second operator').waitFor();
+      await first.page.getByText('Waiting for a second operator').waitFor();
       await first.page.getByRole('link', { name: 'To the approvals' }).click();
     };
     const approve = { name: 'Approve and do it' };
@@ -90,9 +90,9 @@ describe('an action that needs a second operator', () => {
     await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
     await second.goto('/operate');
     const figures = second.page.getByRole('region', { name: 'Redemptions' });
-    await figures.getByText('1 waits for a second operator').waitFor();
+    await figures.getByText('1 waiting for a second operator').waitFor();
     const menu = second.page.getByRole('navigation');
-    await menu.getByRole('img', { name: '1 waits for a second operator' }).waitFor();
+    await menu.getByRole('img', { name: '1 waiting for a second operator' }).waitFor();
     await menu.getByRole('link', { name: 'Approvals' }).click();
     await second.page.getByText('Actions on redemptions of 1000 USD or more wait here').waitFor();
     const card = request(second, id);
@@ -122,7 +122,7 @@ describe('an action that needs a second operator', () => {
     expect(row?.actor).toBe(`operator:${OPERATOR.address.toLowerCase()}`);
     expect(JSON.stringify(row?.arguments)).toContain(ADMIN.address.toLowerCase());
     await first.goto(`/operate/redemptions/${id}`);
-    await first.page.getByText('Nothing can be done with it in this state.').waitFor();
+    await first.page.getByText('No action is possible in this state.').waitFor();
   });
 
   it('a lower budget of a partner is set at once, a higher one waits with its reason', async () => {
@@ -156,7 +156,7 @@ describe('an action that needs a second operator', () => {
       .waitFor();
     await reason.fill(REASON);
     await first.press('Set', form);
-    await first.page.getByText('It waits for a second operator').waitFor();
+    await first.page.getByText('Waiting for a second operator').waitFor();
     await first.goto('/operate/approvals');
     const waiting = first.page.getByRole('region', { name: 'partner set' });
     await waiting.getByText(REASON).waitFor();
@@ -179,7 +179,7 @@ describe('an action that needs a second operator', () => {
     expect(await resume.isDisabled()).toBe(true);
     await reason.fill(REASON);
     await resume.click();
-    await first.page.getByText('It waits for a second operator').waitFor();
+    await first.page.getByText('Waiting for a second operator').waitFor();
     await first.page.getByText('paused', { exact: true }).waitFor();
   });
 });
@@ -219,8 +219,8 @@ describe('redemptions', () => {
     desk.bench.console.clock.set((lastDeductAtMs ?? 0) + 60_000);
     const visit = await desk.operator(OPERATOR);
     await visit.goto(`/operate/redemptions/${id}`);
-    const waits = visit.page.getByRole('region', { name: 'How it stands' });
-    await waits.getByText(/^It waits for an operator\./).waitFor();
+    const waits = visit.page.getByRole('region', { name: 'State', exact: true });
+    await waits.getByText(/^Waiting for an operator\./).waitFor();
     await waits.getByText(`“${ACTION}”`).waitFor();
     expect(await waits.innerText()).not.toContain('`');
     const actions = visit.page.getByRole('region', { name: 'Actions' });
@@ -284,6 +284,6 @@ describe('the overview', () => {
     await dialog.getByLabel('US dollars for one token').fill('0.5');
     await dialog.getByLabel('Reason').fill('Two exchanges say so.');
     await accept.click();
-    await visit.page.getByText('It waits for a second operator').waitFor();
+    await visit.page.getByText('Waiting for a second operator').waitFor();
   });
 });

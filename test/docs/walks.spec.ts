@@ -17,7 +17,7 @@ describe('the walks of ARCHITECTURE.md', () => {
       [
         'apps/api/src/snapshots/snapshots.route.ts',
         'libs/db/src/snapshots/snapshot-store.ts',
-        'libs/domain/src/snapshot/snapshot.ts',
+        'libs/domain/src/balance/snapshot.ts',
       ],
     ],
     [
@@ -79,7 +79,7 @@ describe('the graph of imports', () => {
     expect([...imports]).toEqual(
       expect.arrayContaining([
         'libs/db/src/snapshots/snapshot-store.ts',
-        'libs/domain/src/snapshot/snapshot.ts',
+        'libs/domain/src/balance/snapshot.ts',
         'apps/api/src/snapshots/snapshot-reader.ts',
       ]),
     );

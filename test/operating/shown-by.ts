@@ -244,7 +244,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/api/src/snapshots/lying-redis.redis.int-spec.ts',
     'apps/redemption/test/bounds/limits-forgotten.redis.int-spec.ts',
     'apps/api/src/snapshots/sharing.redis.int-spec.ts',
-    'libs/cache/src/limits/redis-rate-limiter.redis.int-spec.ts',
+    'libs/cache/src/redis-rate-limiter.redis.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',
   ],
   'the proxy in front': [

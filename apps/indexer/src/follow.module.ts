@@ -6,7 +6,7 @@ import { LOGGER, provide, Registry } from '#libs/service';
 import { BalanceAudit } from '#libs/verification';
 import { IndexerMetrics } from './health/indexer.metrics.js';
 import { INDEX_OPTIONS } from './settings/index-options.js';
-import { Supervisor } from './lead/supervisor.js';
+import { Supervisor } from './follow/supervisor.js';
 import { IndexPreparation } from './setup/index-preparation.js';
 import { ContractTotal } from './vouch/contract-total.js';
 import { RangeRepair } from './vouch/range-repair.js';
@@ -15,11 +15,11 @@ import { SuspectRanges } from './vouch/suspect-ranges.js';
 import { Vouching } from './vouch/vouch.js';
 import { WalletBalances } from './vouch/wallet-balances.js';
 import { Witnesses } from './vouch/witnesses.js';
-import { BackfillProgress } from './status/backfill-progress.js';
+import { BackfillProgress } from './health/backfill-progress.js';
 import { HeadsReader } from './vouch/heads-reader.js';
 import { IndexLoop } from './follow/index-loop.js';
-import { IndexStatus } from './status/index-status.js';
-import { IndexerService } from './lead/indexer.service.js';
+import { IndexStatus } from './health/index-status.js';
+import { IndexerService } from './follow/indexer.service.js';
 
 const VOUCHING = [
   provide(SuspectRanges),

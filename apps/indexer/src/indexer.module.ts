@@ -4,10 +4,10 @@ import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { createMetrics, HealthModule, MetricsModule } from '#libs/service';
 import { AuditModule } from './audit/audit.module.js';
-import { ConnectionsModule } from './connections/connections.module.js';
+import { ConnectionsModule } from './setup/connections.module.js';
 import { FollowModule } from './follow.module.js';
 import { type IndexerSettings } from './settings/indexer.env.js';
-import { PartitionModule } from './partitions/partition.module.js';
+import { PartitionModule } from './write/partition.module.js';
 import { PriceModule } from './price/price.module.js';
 import { SealModule } from './seal/seal.module.js';
 

@@ -9,7 +9,7 @@ import { createLogger, listenOn, NestLogger, watchDescriptors } from '#libs/serv
 import { startTracing } from '#libs/telemetry';
 import { IndexerSettings } from './settings/indexer.env.js';
 import { IndexerModule } from './indexer.module.js';
-import { IndexerService } from './lead/indexer.service.js';
+import { IndexerService } from './follow/indexer.service.js';
 
 // V8 collects when the heap has doubled. With the heap limit of a small container it would collect when the heap has
 // grown by 40 %, which costs a third of the CPU of a first sync. The limit itself stays.

@@ -17,8 +17,8 @@ import { createLogger, createMetrics, HealthModule, LOGGER, Registry } from '#li
 import { type TestChain } from '#libs/testing/chain';
 import { type TestDatabase } from '#libs/testing/database';
 import { FollowModule } from '../src/follow.module.js';
-import { IndexerService } from '../src/lead/indexer.service.js';
-import { IndexStatus } from '../src/status/index-status.js';
+import { IndexerService } from '../src/follow/indexer.service.js';
+import { IndexStatus } from '../src/health/index-status.js';
 import {
   BACKGROUND_POOL,
   INDEX_OPTIONS,

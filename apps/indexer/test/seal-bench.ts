@@ -3,7 +3,7 @@ import { type Database, IndexStore, SealedDayStore, SealedListStore, SealWriter 
 import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
 import { FakeClock } from '#libs/testing/clock';
-import { type IndexStatus } from '../src/status/index-status.js';
+import { type IndexStatus } from '../src/health/index-status.js';
 import { type IndexOptions } from '../src/settings/index-options.js';
 import { type IndexerSettings } from '../src/settings/indexer.env.js';
 import { SealMetrics } from '../src/seal/seal.metrics.js';

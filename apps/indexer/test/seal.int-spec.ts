@@ -9,7 +9,7 @@ import { eventually } from '#libs/testing/clock';
 import { aWallet } from '#libs/testing/database';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { testSeeds } from '#libs/testing/seeds';
-import { type IndexStatus } from '../src/status/index-status.js';
+import { type IndexStatus } from '../src/health/index-status.js';
 import { HistoryMaker, randomOf } from './history.js';
 import { type SealBench } from './seal-bench.js';
 import { DAY, FINAL_DEPTH, FINALITY, MIDNIGHT, SealSuite } from './seal-suite.js';

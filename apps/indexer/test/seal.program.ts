@@ -5,7 +5,7 @@
  */
 import 'reflect-metadata';
 import { createDatabase, IndexStore } from '#libs/db';
-import { IndexStatus } from '../src/status/index-status.js';
+import { IndexStatus } from '../src/health/index-status.js';
 import { SealBench } from './seal-bench.js';
 
 const [databaseUrl = '', rpcUrl = '', firstBlock = ''] = process.argv.slice(2);

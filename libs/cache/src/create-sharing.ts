@@ -1,8 +1,8 @@
 import { type Clock, type Logger } from '#libs/platform';
-import { RedisLink } from './redis/redis-link.js';
-import { traceRoundTrips } from './redis/trace-round-trips.js';
-import { MemoryRateLimiter, type RateLimiter } from './limits/rate-limiter.js';
-import { RedisRateLimiter } from './limits/redis-rate-limiter.js';
+import { RedisLink } from './redis-link.js';
+import { traceRoundTrips } from './trace-round-trips.js';
+import { MemoryRateLimiter, type RateLimiter } from './rate-limiter.js';
+import { RedisRateLimiter } from './redis-rate-limiter.js';
 
 /** What the processes of one service share through Redis, or its replacement in one process without Redis. */
 export interface Sharing {

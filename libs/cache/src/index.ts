@@ -6,7 +6,7 @@ export {
   type RatePolicy,
   type RateVerdict,
   siteKey,
-} from './limits/rate-limiter.js';
-export { REDIS_COMMANDS } from './redis/redis-uses.js';
-export { RedisLink } from './redis/redis-link.js';
-export { RedisTexts } from './texts/redis-texts.js';
+} from './rate-limiter.js';
+export { REDIS_COMMANDS } from './redis-uses.js';
+export { RedisLink } from './redis-link.js';
+export { RedisTexts } from './redis-texts.js';

@@ -6,7 +6,7 @@ export { GasRefusedError } from './accounts/gas-quotes.js';
 export { addressOfKey, publishedKeys } from './accounts/private-key.js';
 export { type SignedTransaction } from './accounts/sending-account.js';
 export * from './deployment/deploy-contracts.js';
-export * from './errors/rpc.errors.js';
+export * from './rpc/rpc.errors.js';
 export * from './stake/parse-stake-events.js';
 export { type StakeEventSpec } from './stake/stake-event.js';
 export { type FetchOptions, LogSource, type Tip } from './logs/log-source.js';
@@ -38,7 +38,7 @@ export { type RpcObserver, type RpcWarning } from './rpc/rpc-observer.js';
 export { type PostBody } from './rpc/http-exchange.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { headerCall, refOf } from './blocks/header.js';
-export { toQuantity, wideQuantity } from './shape/hex.js';
+export { toQuantity, wideQuantity } from './rpc/hex.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export {
   isSignedByAccount,
@@ -58,6 +58,6 @@ export {
 } from './vault/vault-facts.js';
 export { VaultReader } from './vault/vault-reader.js';
 export * from './vault/voucher.js';
-export * from './verification/sync-cost.js';
-export * from './verification/verification.js';
+export * from './reader/sync-cost.js';
+export * from './reader/verification.js';
 export { formatEther as formatCoin } from 'viem/utils';

@@ -1,6 +1,6 @@
 export { type DatabaseOptions } from './connection/connection-options.js';
 export { Database } from './connection/database.js';
-export { createDatabase, type OpenOptions } from './open/create-database.js';
+export { createDatabase, type OpenOptions } from './migrations/create-database.js';
 export { type Statement } from './connection/named.js';
 export { LateDatabase } from './connection/late-database.js';
 export {
@@ -10,8 +10,8 @@ export {
   isWithoutRight,
 } from './connection/database.error.js';
 export { type LogPage, type PageRequest } from './connection/page.js';
-export { OLDEST_VERSION } from './open/migration-lock.js';
-export { letOlderStart, migrate } from './upgrade/migrate.js';
+export { OLDEST_VERSION } from './migrations/migration-lock.js';
+export { letOlderStart, migrate } from './stake-sets/migrate.js';
 export { readSchema, SchemaUnsupportedError } from './migrations/schema-check.js';
 export * from './index-store/audit-run.js';
 export { AuditRunStore } from './index-store/audit-run-store.js';
@@ -50,8 +50,8 @@ export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/rewind-reader.js';
 export * from './index-store/index-reader.js';
-export * from './inspection/foreign-settings.js';
-export * from './inspection/server-facts.js';
+export * from './roles/foreign-settings.js';
+export * from './roles/server-facts.js';
 export { excessRights, missingRights } from './roles/held-rights.js';
 export { logLostConnections, openOwnDatabase } from './roles/own-database.js';
 export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
@@ -105,10 +105,10 @@ export {
   type PublicationStatus,
   type RegistryPlace,
   type StoredTransaction,
-} from './registry/publication.js';
-export * from './registry/publication-store.js';
-export * from './registry/publication-views.js';
-export * from './registry/publishable-days.js';
+} from './seal/publication.js';
+export * from './seal/publication-store.js';
+export * from './seal/publication-views.js';
+export * from './seal/publishable-days.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export * from './redemption/redemption.error.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
@@ -161,7 +161,7 @@ export * from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
 export * from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
-export * from './corrections/correction-store.js';
+export * from './index-store/correction-store.js';
 export * from './portal/portal-database.js';
 export * from './portal/conformance.js';
 export * from './portal/own-standing.js';

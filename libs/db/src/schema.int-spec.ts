@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DataSource, type EntityMetadata } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { type Database } from './connection/database.js';
-import { entities } from './open/create-database.js';
+import { entities } from './migrations/create-database.js';
 
 /** $1 is a table. Constraints: p primary key, u unique, f foreign key. */
 const COLUMNS = {

@@ -1,5 +1,5 @@
-export * from './chain/address.js';
-export * from './chain/block.js';
+export * from './values/address.js';
+export * from './values/block.js';
 export * from './balance/balance.js';
 export {
   foldBlocks,
@@ -9,15 +9,15 @@ export {
   NegativeBalanceError,
   type WalletStates,
 } from './balance/fold-blocks.js';
-export * from './repair/wallet-rows.js';
-export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
-export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
-export * from './errors/errors.js';
-export * from './identity/ids.js';
-export * from './snapshot/snapshot.js';
-export * from './amount/decimal.js';
-export * from './amount/ratio.js';
-export { canonicalJson } from './signing/canonical-json.js';
+export * from './balance/wallet-rows.js';
+export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './values/stake-set.js';
+export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './values/day.js';
+export * from './values/errors.js';
+export * from './values/ids.js';
+export * from './balance/snapshot.js';
+export * from './values/decimal.js';
+export * from './values/ratio.js';
+export { canonicalJson } from './values/canonical-json.js';
 export * from './redemption/payout-evidence.js';
 export { balanceEvent, callEvent, lostCallEvent, type ReusedId } from './redemption/call-event.js';
 export * from './redemption/partner-call.js';

@@ -1,2 +1,2 @@
-export { traceRequests } from './http/trace-requests.js';
+export { traceRequests } from './trace-requests.js';
 export { startTracing } from './start-tracing.js';

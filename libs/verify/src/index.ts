@@ -1,1 +1,1 @@
-export { runCli, type Terminal } from './cli/run-cli.js';
+export { runCli, type Terminal } from './run-cli.js';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The program `lowmark-verify`. It is published on its own and reads its variables itself, without `libs/config`. */
 import process, { argv, env, stderr, stdout } from 'node:process';
-import { runCli } from './cli/run-cli.js';
+import { runCli } from './run-cli.js';
 
 process.exitCode = await runCli({
   args: argv.slice(2),

@@ -4,7 +4,7 @@ import { type AuditRun, type AuditRunStore, type IndexStore } from '#libs/db';
 import { type Logger, systemClock } from '#libs/platform';
 import { NightlyAudit } from '#libs/verification';
 import { AuditService } from '../../../apps/indexer/src/audit/audit.service.js';
-import { type IndexStatus } from '../../../apps/indexer/src/status/index-status.js';
+import { type IndexStatus } from '../../../apps/indexer/src/health/index-status.js';
 import { type IndexerSettings } from '../../../apps/indexer/src/settings/indexer.env.js';
 import {
   ancestor,

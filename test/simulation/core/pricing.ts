@@ -5,7 +5,7 @@ import { parseDecimal } from '#libs/domain';
 import { type Logger, systemClock } from '#libs/platform';
 import { parsePriceSources } from '#libs/price';
 import { Registry } from '#libs/service';
-import { type IndexStatus } from '../../../apps/indexer/src/status/index-status.js';
+import { type IndexStatus } from '../../../apps/indexer/src/health/index-status.js';
 import { IndexerSettings } from '../../../apps/indexer/src/settings/indexer.env.js';
 import { PriceMetrics } from '../../../apps/indexer/src/price/price.metrics.js';
 import { PriceService } from '../../../apps/indexer/src/price/price.service.js';

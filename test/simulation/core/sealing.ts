@@ -11,7 +11,7 @@ import {
 import { createKeccak256 } from '#libs/keccak';
 import { type Logger, systemClock } from '#libs/platform';
 import { Registry } from '#libs/service';
-import { type IndexStatus } from '../../../apps/indexer/src/status/index-status.js';
+import { type IndexStatus } from '../../../apps/indexer/src/health/index-status.js';
 import { type IndexOptions } from '../../../apps/indexer/src/settings/index-options.js';
 import { type IndexerSettings } from '../../../apps/indexer/src/settings/indexer.env.js';
 import { DaySealer, type DayToSeal } from '../../../apps/indexer/src/seal/day-sealer.js';

@@ -7,7 +7,7 @@ import { createLogger } from '#libs/service';
 import { FakeClock } from '#libs/testing/clock';
 import { aBlock } from '#libs/testing/database';
 import { type NightlyAudit } from '#libs/verification';
-import { type IndexPhase, IndexStatus } from '../status/index-status.js';
+import { type IndexPhase, IndexStatus } from '../health/index-status.js';
 import { type IndexerSettings } from '../settings/indexer.env.js';
 import { AuditService, isAuditDue } from './audit.service.js';
 

@@ -4,8 +4,8 @@ import { AuditRunStore } from '#libs/db';
 import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { NightlyAudit } from '#libs/verification';
 import { LOGGER } from '#libs/service';
-import { IndexStatus, type Lead } from '../status/index-status.js';
-import { LeadingWork } from '../status/leading-work.js';
+import { IndexStatus, type Lead } from '../health/index-status.js';
+import { LeadingWork } from '../health/leading-work.js';
 import { IndexerSettings } from '../settings/indexer.env.js';
 
 const RETRY_AFTER_MS = 50 * 60_000;

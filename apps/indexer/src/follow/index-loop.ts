@@ -15,14 +15,14 @@ import { type IndexOptions } from '../settings/index-options.js';
 import { requireEveryHeight } from '../setup/index-preparation.js';
 import { rangeSpan, type Vouching } from '../vouch/vouch.js';
 import { type IndexFacts, type IndexWriter, RollBackError } from '../write/index-writer.js';
-import { type BackfillProgress } from '../status/backfill-progress.js';
+import { type BackfillProgress } from '../health/backfill-progress.js';
 import {
   type ChainHeads,
   type HeadsReader,
   type ReadTip,
   type TipWithBlocks,
 } from '../vouch/heads-reader.js';
-import { type IndexStatus } from '../status/index-status.js';
+import { type IndexStatus } from '../health/index-status.js';
 import { finalisedOf, type NextStep, nextStep } from './next-step.js';
 import { findFork } from './reorganisation.js';
 

@@ -1,8 +1,8 @@
 import { type ReadRange } from '#libs/chain';
 import { type Clock } from '#libs/platform';
 import { Counter, Gauge, type Registry } from '#libs/service';
-import { type BackfillProgress } from '../status/backfill-progress.js';
-import { type IndexStatus } from '../status/index-status.js';
+import { type BackfillProgress } from './backfill-progress.js';
+import { type IndexStatus } from './index-status.js';
 
 const REASONS = ['reorganisation', 'repair'] as const;
 

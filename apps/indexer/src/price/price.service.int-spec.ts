@@ -10,7 +10,7 @@ import { createLogger, LOGGER, MetricsModule, Registry } from '#libs/service';
 import { parsePriceSources } from '#libs/price';
 import { FakeClock } from '#libs/testing/clock';
 import { anInitialIndex, createTestDatabase, type TestDatabase } from '#libs/testing/database';
-import { IndexStatus } from '../status/index-status.js';
+import { IndexStatus } from '../health/index-status.js';
 import { IndexerSettings } from '../settings/indexer.env.js';
 import { PriceModule } from './price.module.js';
 import { PriceService } from './price.service.js';

@@ -25,7 +25,7 @@ import {
   type SourceReading,
 } from '#libs/price';
 import { LOGGER } from '#libs/service';
-import { IndexStatus, type Lead } from '../status/index-status.js';
+import { IndexStatus, type Lead } from '../health/index-status.js';
 import { IndexerSettings } from '../settings/indexer.env.js';
 import { PriceMetrics } from './price.metrics.js';
 

@@ -13,8 +13,8 @@ import {
 import { type BlockRef, dayOf, RetryableError, dayText, SECONDS_PER_DAY } from '#libs/domain';
 import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { type Lead, IndexStatus } from '../status/index-status.js';
-import { LeadingWork } from '../status/leading-work.js';
+import { type Lead, IndexStatus } from '../health/index-status.js';
+import { LeadingWork } from '../health/leading-work.js';
 import { BACKGROUND_READER, INDEX_OPTIONS, type IndexOptions } from '../settings/index-options.js';
 import { IndexerSettings } from '../settings/indexer.env.js';
 import { Witnesses } from '../vouch/witnesses.js';

@@ -10,7 +10,7 @@ import {
   type TestDatabase,
 } from '#libs/testing/database';
 import { type ChainReader } from '#libs/chain';
-import { IndexStatus } from '../status/index-status.js';
+import { IndexStatus } from '../health/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';
 import { IndexPreparation } from './index-preparation.js';
 

@@ -15,7 +15,7 @@ import {
 import { fingerprintOf, type IndexState, type IndexStore, requireSameSettings } from '#libs/db';
 import { type BlockRef, MAX_AHEAD_SECONDS, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
-import { type IndexStatus } from '../status/index-status.js';
+import { type IndexStatus } from '../health/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../settings/index-options.js';
 
 export class IndexPreparation {

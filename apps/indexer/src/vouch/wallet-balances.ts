@@ -16,7 +16,7 @@ import { type AuditDifference, type IndexStore } from '#libs/db';
 import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type BalanceAudit } from '#libs/verification';
-import { type IndexStatus } from '../status/index-status.js';
+import { type IndexStatus } from '../health/index-status.js';
 import { type IndexOptions, verifiedUpTo } from '../settings/index-options.js';
 import { type IndexWriter, RollBackError } from '../write/index-writer.js';
 import { type SuspectRange, type SuspectRanges } from './suspect-ranges.js';

@@ -1,7 +1,7 @@
 import { type ChainReader, countProviders, type FetchOptions, type ReadRange } from '#libs/chain';
 import { MAX_AHEAD_SECONDS } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { type IndexStatus } from '../status/index-status.js';
+import { type IndexStatus } from '../health/index-status.js';
 
 export interface WitnessQuestion {
   /** Every block of the range is final, so that no reorganisation can affect it. */
@@ -17,7 +17,7 @@ export interface WitnessQuestion {
 
 /**
  * Vouches for a range when it was read. A new witness is put into the list of vouch.ts, and made in follow.module.ts and
- * test/simulation/core/indexer.ts. If it is a mode of its own, libs/chain/src/verification chooses it and `Witnesses`
+ * test/simulation/core/indexer.ts. If it is a mode of its own, libs/chain/src/reader/verification.ts chooses it and `Witnesses`
  * says what follows from it; a fault that only it finds is planted in test/simulation/faults/core.
  */
 export interface Witness {

@@ -4,10 +4,10 @@
  */
 import { formatEther, formatGwei } from 'viem/utils';
 import { type Address, RetryableError } from '#libs/domain';
-import { MalformedAnswerError, unlessAllFail } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, unlessAllFail } from '../rpc/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { quantity, wideQuantity } from '../shape/hex.js';
+import { quantity, wideQuantity } from '../rpc/hex.js';
 
 /** What a node quotes, with the margins at which a transaction is signed. */
 export interface GasQuote {

@@ -1,12 +1,12 @@
 import { type PrivateKeyAccount } from 'viem/accounts';
 import { keccak256 } from 'viem/utils';
 import { type Address, type BlockHash } from '#libs/domain';
-import { RpcRefusedError } from '../errors/rpc.errors.js';
+import { RpcRefusedError } from '../rpc/rpc.errors.js';
 import { type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { GasQuotes } from './gas-quotes.js';
 import { accountOf, addressOfAccount } from './private-key.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 export interface SendingAccountOptions {
   readonly pool: RpcPool;

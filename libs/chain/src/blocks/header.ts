@@ -7,10 +7,10 @@
  */
 import { keccak256, toRlp } from 'viem/utils';
 import { type BlockHeader, type BlockRef } from '#libs/domain';
-import { MalformedAnswerError, NodeBehindError, TagUnknownError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, NodeBehindError, TagUnknownError } from '../rpc/rpc.errors.js';
 import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from '../shape/hex.js';
+import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from '../rpc/hex.js';
 
 export interface FullHeader extends BlockHeader {
   /** `0x` and 512 lower-case hex digits. */

@@ -11,7 +11,7 @@ import {
   RpcError,
   RpcRefusedError,
   RpcTimeoutError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { type RpcSession } from '../rpc/question.js';
 import {
   type ContractCall,
@@ -20,7 +20,7 @@ import {
   type PinnedCalls,
   type Question,
 } from './pinned-calls.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;
 

@@ -8,7 +8,7 @@ import {
   NodeBehindError,
   RpcRefusedError,
   StateUnavailableError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import {
   type AtEndpoint,
   isReverted,
@@ -18,7 +18,7 @@ import {
 } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { headerCall, parseHeaderOf } from '../blocks/header.js';
-import { bytes, type Hex, toQuantity } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity } from '../rpc/hex.js';
 
 export interface ContractCall {
   readonly to: Address;

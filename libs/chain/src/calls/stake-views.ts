@@ -1,15 +1,11 @@
 /** The stake contracts' own figures, for comparison with the sums of their events. */
 import { type Address, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
-import {
-  ExecutionRevertedError,
-  isNothingThere,
-  MalformedAnswerError,
-} from '../errors/rpc.errors.js';
+import { ExecutionRevertedError, isNothingThere, MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { type StakeDescription } from '../stake/parse-stake-events.js';
 import { isReverted, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { bytes, type Hex } from '../shape/hex.js';
+import { bytes, type Hex } from '../rpc/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, hexOf, PinnedCalls, type Question } from './pinned-calls.js';
 import { type FigureKind, StakeView } from '../stake/stake-view.js';

@@ -5,7 +5,7 @@ import {
   AllEndpointsFailedError,
   MalformedAnswerError,
   StateUnavailableError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { isReverted, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';

@@ -9,7 +9,7 @@ import {
 } from '../abi/snapshot-registry.generated.js';
 import { accountOf } from '../accounts/private-key.js';
 import { stakedInText } from '../registry/registry-facts.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 import { isVaultCode } from '../vault/vault-facts.js';
 import { type Deployed, DeploymentNode, type DeploymentPlace } from './deployment-node.js';
 

@@ -9,10 +9,10 @@ import {
 } from 'viem';
 import { type PrivateKeyAccount } from 'viem/accounts';
 import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
-import { classifyRpcError } from '../errors/classify-rpc-error.js';
-import { redact, secretsOf } from '../errors/redact.js';
-import { ExecutionRevertedError } from '../errors/rpc.errors.js';
-import { type Hex } from '../shape/hex.js';
+import { classifyRpcError } from '../rpc/classify-rpc-error.js';
+import { redact, secretsOf } from '../rpc/redact.js';
+import { ExecutionRevertedError } from '../rpc/rpc.errors.js';
+import { type Hex } from '../rpc/hex.js';
 
 export interface DeploymentPlace {
   readonly rpcUrl: string;

@@ -1,7 +1,7 @@
 /** What the bloom of a block says about our logs, and how reliable the blooms of a chain are. */
 import { keccak256 } from 'viem/utils';
 import { EMPTY_BLOOM, type FullHeader } from '../blocks/header.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 import { type LogFilter } from './stake-logs.js';
 
 /**

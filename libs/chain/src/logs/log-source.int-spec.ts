@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BlockRef } from '#libs/domain';
 import { type Fault, FaultyHistory } from '#libs/testing/fake-node';
-import { type RangeTooLargeError } from '../errors/rpc.errors.js';
+import { type RangeTooLargeError } from '../rpc/rpc.errors.js';
 import { ChainReader } from '../reader/chain-reader.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';

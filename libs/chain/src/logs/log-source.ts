@@ -12,7 +12,7 @@ import {
   sizeRefusalIn,
   TransportError,
   unlessRpcFails,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { type StakeEventSpec } from '../stake/stake-event.js';
 import { type TotalCalls } from '../calls/stake-views.js';
 import { type RpcSession } from '../rpc/question.js';

@@ -3,11 +3,11 @@
  * is not empty, no logs at all of that block, and receipts that are gone. A node that has the receipts has not pruned: it
  * left logs out, which is found in other ways, or its chain's blooms show more than there is.
  */
-import { NodeBehindError, StateUnavailableError } from '../errors/rpc.errors.js';
+import { NodeBehindError, StateUnavailableError } from '../rpc/rpc.errors.js';
 import { type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../blocks/header.js';
-import { toQuantity } from '../shape/hex.js';
+import { toQuantity } from '../rpc/hex.js';
 
 /** Blocks that are looked at; all of them must lack their logs. */
 const MOST_BLOCKS = 3;

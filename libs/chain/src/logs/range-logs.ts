@@ -10,10 +10,10 @@ import {
   type StakeDelta,
   ZERO_ADDRESS,
 } from '#libs/domain';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { type AtEndpoint, type ListReader } from '../rpc/rpc-call.js';
 import { type FullHeader, plainHeader, refOf } from '../blocks/header.js';
-import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../shape/hex.js';
+import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../rpc/hex.js';
 import { type EventDecoder, EventMismatchError, type LogFilter } from './stake-logs.js';
 
 /** Blocks `from` to `to`, both included. */

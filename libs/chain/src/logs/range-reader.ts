@@ -10,7 +10,7 @@ import {
   RpcRefusedError,
   SizeRefusedError,
   TransportError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { type TotalCalls } from '../calls/stake-views.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
@@ -24,7 +24,7 @@ import {
   requireNotAhead,
   tagCall,
 } from '../blocks/header.js';
-import { hash, isRecord, quantity, toQuantity } from '../shape/hex.js';
+import { hash, isRecord, quantity, toQuantity } from '../rpc/hex.js';
 import { providerOf } from '../rpc/endpoint-urls.js';
 import {
   type BlockLogs,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RangeTooLargeError } from '../errors/rpc.errors.js';
+import { RangeTooLargeError } from '../rpc/rpc.errors.js';
 import { type BlockRange } from './range-logs.js';
 import { RangeSizer, streamRanges } from './range-stream.js';
 

@@ -1,4 +1,4 @@
-import { RangeTooLargeError } from '../errors/rpc.errors.js';
+import { RangeTooLargeError } from '../rpc/rpc.errors.js';
 import { type BlockRange } from './range-logs.js';
 
 /**

@@ -2,11 +2,11 @@
  * Reads our logs from eth_getBlockReceipts: a second source on the same node, also for blocks whose logs cannot be
  * asked for.
  */
-import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, NodeBehindError } from '../rpc/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { EMPTY_BLOOM, type FullHeader } from '../blocks/header.js';
-import { bytes, hash, type Hex, isRecord, toQuantity } from '../shape/hex.js';
+import { bytes, hash, type Hex, isRecord, toQuantity } from '../rpc/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin } from './blooms.js';
 import { type LogFilter } from './stake-logs.js';
 

@@ -11,12 +11,12 @@ import {
   RangeTooLargeError,
   RpcRefusedError,
   unlessAllFail,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../blocks/header.js';
-import { hash, isRecord, quantity } from '../shape/hex.js';
+import { hash, isRecord, quantity } from '../rpc/hex.js';
 import { Blooms } from './blooms.js';
 import { type BlockRange, parseLogList, type RawLogList, type Reading } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';

@@ -1,7 +1,7 @@
 /** Which logs are of our contracts and events, and what they do to balances. */
 import { PermanentError, type Address, type StakeDelta, ZERO_ADDRESS } from '#libs/domain';
 import { type AmountSlot, type StakeEventSpec } from '../stake/stake-event.js';
-import { toQuantity } from '../shape/hex.js';
+import { toQuantity } from '../rpc/hex.js';
 
 export class LogFilter {
   readonly topics: readonly string[];

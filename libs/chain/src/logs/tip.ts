@@ -10,7 +10,7 @@ import {
   requireChain,
   tagCall,
 } from '../blocks/header.js';
-import { isRecord, quantity } from '../shape/hex.js';
+import { isRecord, quantity } from '../rpc/hex.js';
 import { type LogList, parseLogList, type RawLogList } from './range-logs.js';
 import { type LogFilter } from './stake-logs.js';
 

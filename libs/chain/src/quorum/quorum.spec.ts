@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AllEndpointsFailedError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { AllEndpointsFailedError, MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { accepted, agreed, believed, type Others, Quorum, type Statement } from './quorum.js';
 
 const ENDPOINTS = ['one#1', 'one#2', 'two#3', 'three#4'];

@@ -2,7 +2,7 @@
  * "Two must agree", for questions about which one provider could be wrong. Every provider that answers counts, whichever
  * answers first.
  */
-import { unlessAllFail, unlessOutage } from '../errors/rpc.errors.js';
+import { unlessAllFail, unlessOutage } from '../rpc/rpc.errors.js';
 import {
   countProviders,
   OUTAGE_PATIENCE_MS,

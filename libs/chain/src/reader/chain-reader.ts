@@ -12,7 +12,7 @@ import {
   LogsPrunedError,
   StateUnavailableError,
   unlessRpcFails,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { findLostLogs } from '../logs/lost-logs.js';
 import { parseLogList } from '../logs/range-logs.js';
 import { accepted, questionTo, Quorum } from '../quorum/quorum.js';
@@ -20,7 +20,7 @@ import { countProviders, OUTAGE_PATIENCE_MS } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { toQuantity } from '../shape/hex.js';
+import { toQuantity } from '../rpc/hex.js';
 import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../blocks/header.js';
 import {
   type KnownTokenFacts,

@@ -5,16 +5,12 @@
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
-import {
-  isNothingThere,
-  MalformedAnswerError,
-  StateUnavailableError,
-} from '../errors/rpc.errors.js';
+import { isNothingThere, MalformedAnswerError, StateUnavailableError } from '../rpc/rpc.errors.js';
 import { accepted, questionTo, Quorum, type Statement } from '../quorum/quorum.js';
 import { type BatchAnswer, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { type Hex, quantity, toQuantity } from '../shape/hex.js';
+import { type Hex, quantity, toQuantity } from '../rpc/hex.js';
 import { bytesUnlessReverted, ethCall, wordIn, wordOf } from '../calls/pinned-calls.js';
 
 export interface PriceRound {

@@ -24,7 +24,7 @@ import {
   MalformedAnswerError,
   NodeBehindError,
   unlessAllFail,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { type Others, questionTo, Quorum } from '../quorum/quorum.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';

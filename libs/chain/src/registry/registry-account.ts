@@ -6,9 +6,9 @@ import {
   type SignedTransaction,
   type UnsignedTransaction,
 } from '../accounts/sending-account.js';
-import { RpcRefusedError } from '../errors/rpc.errors.js';
+import { RpcRefusedError } from '../rpc/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 type RegistryAccountOptions = SendingAccountOptions & { readonly registry: Address };
 

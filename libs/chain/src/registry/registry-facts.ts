@@ -4,7 +4,7 @@ import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
 import { bytesUnlessReverted, ethCall, wordIn } from '../calls/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { type Hex, wideQuantity } from '../shape/hex.js';
+import { type Hex, wideQuantity } from '../rpc/hex.js';
 
 const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
 /** Gas of one publication, which takes 48,000. */

@@ -1,13 +1,13 @@
 /** Reads the roots in a registry, by two providers if there are two. */
 import { type Address, type BlockRef, type NodeHash, PermanentError } from '#libs/domain';
-import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { EndpointsDisagreeError, MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
 import { ethCall, PinnedCalls } from '../calls/pinned-calls.js';
 import { questionTo, Quorum } from '../quorum/quorum.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { bytes, type Hex, quantity } from '../shape/hex.js';
+import { bytes, type Hex, quantity } from '../rpc/hex.js';
 import { rootIn, rootOfCalldata } from './registry-root.js';
 
 interface RegistryReaderOptions {

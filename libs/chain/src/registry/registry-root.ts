@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { isNodeHash, type NodeHash } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 const NO_ROOT = 0n;
 /** `0x` and one word. */

@@ -3,7 +3,7 @@
  * are never valid may well answer the others. It is left out of questions of that kind, as long as another endpoint is
  * not, and tried again every minute.
  */
-import { EndpointLeftOutError, type RpcError } from '../errors/rpc.errors.js';
+import { EndpointLeftOutError, type RpcError } from './rpc.errors.js';
 import { type PoolTime } from './pool-time.js';
 import { type RpcObserver } from './rpc-observer.js';
 

@@ -5,7 +5,7 @@ import {
   RangeTooLargeError,
   RpcError,
   RpcRefusedError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 import { type BatchAnswer, computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 import { type Rate } from './rate.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LogsWithheldError, NodeBehindError, TransportError } from '../errors/rpc.errors.js';
+import { LogsWithheldError, NodeBehindError, TransportError } from './rpc.errors.js';
 import { EndpointHealth } from './endpoint-health.js';
 
 const down = new TransportError('down', { endpoint: 'n' });

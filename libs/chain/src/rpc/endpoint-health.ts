@@ -1,5 +1,5 @@
 /** Whether an endpoint may be asked (`EndpointHealth`), how fast it is (`Delivery`), and which is asked (`fastest`). */
-import { LogsWithheldError, NodeBehindError, type RpcError } from '../errors/rpc.errors.js';
+import { LogsWithheldError, NodeBehindError, type RpcError } from './rpc.errors.js';
 
 export interface BackoffOptions {
   readonly firstMs: number;

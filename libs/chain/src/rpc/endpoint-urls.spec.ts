@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redact } from '../errors/redact.js';
+import { redact } from './redact.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { rpcSpan } from './rpc-observer.js';
 

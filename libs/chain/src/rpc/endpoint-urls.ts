@@ -1,6 +1,6 @@
 /** The entries of RPC_URLS, and the providers that their names tell: one for each domain. */
 import { PermanentError } from '#libs/domain';
-import { secretsOf } from '../errors/redact.js';
+import { secretsOf } from './redact.js';
 import { type Budget } from './rate.js';
 
 export interface EndpointUrl {

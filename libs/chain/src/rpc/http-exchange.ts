@@ -9,9 +9,9 @@ import { type Duplex, pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
-import { classifyRpcError, growsWithRange, retryAfterMs } from '../errors/classify-rpc-error.js';
-import { basicCredentials, redact } from '../errors/redact.js';
-import { isRecord } from '../shape/hex.js';
+import { classifyRpcError, growsWithRange, retryAfterMs } from './classify-rpc-error.js';
+import { basicCredentials, redact } from './redact.js';
+import { isRecord } from './hex.js';
 import { type EndpointUrl } from './endpoint-urls.js';
 import { parseJsonBody } from './json-body.js';
 import { KeptBuffers } from './kept-buffers.js';
@@ -27,7 +27,7 @@ import {
   TransportError,
   UnreachableError,
   RpcError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 
 /** Sends a body to a URL: over the network, or to a simulated node, for which the rest of this file is the same. */
 export type PostBody = (

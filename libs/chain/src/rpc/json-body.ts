@@ -1,7 +1,7 @@
 /** Parses the JSON bodies of nodes, of which the logs of a range are some MiB. */
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../shape/hex.js';
+import { isRecord } from './hex.js';
 import { type ListReader } from './rpc-call.js';
 
 /** About the size of the parts in which a list is parsed. V8 reuses memory only for strings below 128 KiB. */

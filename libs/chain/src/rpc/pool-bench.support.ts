@@ -1,7 +1,7 @@
 /** Nodes that answer from a table, and pools over these nodes in simulated time: a sleep advances the clock. */
 import { FakeClock } from '#libs/testing/clock';
 import { type Fault, type FaultyNode, NodeError, startFaultyNode } from '#libs/testing/fake-node';
-import { AllEndpointsFailedError, type RpcError } from '../errors/rpc.errors.js';
+import { AllEndpointsFailedError, type RpcError } from './rpc.errors.js';
 import { type BatchAnswer, type RpcCall } from './rpc-call.js';
 import { type RpcRequestEvent, type RpcWaiting, type RpcWarning } from './rpc-observer.js';
 import { RpcPool, type RpcPoolOptions, type RunOptions } from './rpc-pool.js';

@@ -7,7 +7,7 @@
  * goes on. Both may wait until patience is over, which begins at the first failure. Without patience nothing is waited
  * for; with infinite patience only the signal ends the question.
  */
-import { growsWithRange } from '../errors/classify-rpc-error.js';
+import { growsWithRange } from './classify-rpc-error.js';
 import {
   AllEndpointsFailedError,
   BatchTooLargeError,
@@ -19,7 +19,7 @@ import {
   RpcError,
   RpcRefusedError,
   SizeRefusedError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 import { type AnswerValidity } from './answer-validity.js';
 import { BatchResults, TAKES_NO_BATCHES } from './batch.js';
 import { fastest } from './endpoint-health.js';

@@ -12,7 +12,7 @@ import {
   RpcError,
   TransportError,
   UnreachableError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 
 export interface Budget {

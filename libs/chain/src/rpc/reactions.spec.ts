@@ -13,7 +13,7 @@ import {
   StateUnavailableError,
   TransportError,
   UnreachableError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 import { reactionTo } from './reactions.js';
 
 const at = { endpoint: 'n' };

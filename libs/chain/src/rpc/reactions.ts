@@ -12,7 +12,7 @@ import {
   RpcTimeoutError,
   TransportError,
   UnreachableError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 
 export interface Reaction {
   /** How often the request is sent again to the same endpoint. */

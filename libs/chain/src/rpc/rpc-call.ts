@@ -1,4 +1,4 @@
-import { ExecutionRevertedError, type RpcError } from '../errors/rpc.errors.js';
+import { ExecutionRevertedError, type RpcError } from './rpc.errors.js';
 
 export interface RpcCall {
   readonly method: string;

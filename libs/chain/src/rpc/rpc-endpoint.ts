@@ -9,7 +9,7 @@ import {
   isTransient,
   RateLimitedError,
   RpcError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 import { BatchSize } from './batch.js';
 import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';

@@ -1,6 +1,6 @@
 import { LowmarkError } from '#libs/domain';
 import { type SpanStart } from '#libs/platform';
-import { RpcError } from '../errors/rpc.errors.js';
+import { RpcError } from './rpc.errors.js';
 import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 
 /** Receives the events of the pool, which the application turns into metrics and logs. */

@@ -7,7 +7,7 @@ import {
   isOutage,
   MalformedAnswerError,
   RangeTooLargeError,
-} from '../errors/rpc.errors.js';
+} from './rpc.errors.js';
 import { type PostBody, postOverHttp } from './http-exchange.js';
 import { ask, CHAIN_ID, echo, KEY, LOGS, PoolBench } from './pool-bench.support.js';
 import { valueOf } from './rpc-call.js';

@@ -13,8 +13,8 @@ import {
   MalformedAnswerError,
   RpcError,
   RpcTimeoutError,
-} from '../errors/rpc.errors.js';
-import { quantity } from '../shape/hex.js';
+} from './rpc.errors.js';
+import { quantity } from './hex.js';
 import { AnswerValidity } from './answer-validity.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Fault, type NodeCall } from '#libs/testing/fake-node';
 import { randomFrom } from '#libs/testing/seeds';
-import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
+import { AllEndpointsFailedError } from './rpc.errors.js';
 import { ask, CHAIN_ID, echo, LOGS, PoolBench } from './pool-bench.support.js';
 import { valueOf } from './rpc-call.js';
 

@@ -6,10 +6,10 @@ import {
   ExecutionRevertedError,
   MalformedAnswerError,
   RpcRefusedError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { bytes, type Hex, toQuantity } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity } from '../rpc/hex.js';
 
 /** The fields of a Sign-In with Ethereum message. Only the form of the message is checked. */
 export interface SiweMessage {

@@ -9,13 +9,13 @@ import {
 } from 'viem/utils';
 import { type Address, isUnheldAddress } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { agreed, Quorum, questionTo, type Statement } from '../quorum/quorum.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { bytes, type Hex, toQuantity, wideQuantity } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity, wideQuantity } from '../rpc/hex.js';
 import {
   boundedCall,
   codeOf,

@@ -5,7 +5,7 @@
 import { type AbiFunction } from 'viem';
 import { encodeAbiParameters, parseAbiItem, toFunctionSignature } from 'viem/utils';
 import { PermanentError } from '#libs/domain';
-import { type Hex, isRecord } from '../shape/hex.js';
+import { type Hex, isRecord } from '../rpc/hex.js';
 
 export class StakeEventsError extends PermanentError {
   constructor(where: string, reason: string) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseStakeViews, type StakeView, type ViewEntry } from './stake-view.js';
-import { isRecord } from '../shape/hex.js';
+import { isRecord } from '../rpc/hex.js';
 import { encodeWord, objectWith, StakeEventsError } from './abi-notation.js';
 import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';
 import { type StakeEventSpec } from './stake-event.js';
@@ -185,7 +185,7 @@ function pool(pid: string, version: 1 | 2): PresetDescription {
 /**
  * The values of STAKE_EVENTS that need no file: the events of staking contracts in use, and their views if the contract
  * has figures of its own for exactly these stakes. A new one is also added to `PRESETS` of
- * libs/verify/src/chain/stake-rules.ts, to docs/operating/contracts.md, and to the tests parse-stake-events.spec.ts,
+ * libs/verify/src/stake-rules.ts, to docs/operating/contracts.md, and to the tests parse-stake-events.spec.ts,
  * effect-decoder.spec.ts (libs/verify) and contracts/test/stake-views.int-spec.ts.
  */
 const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {

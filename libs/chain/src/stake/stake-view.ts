@@ -16,7 +16,7 @@ import {
   textOf,
   valuesOf,
 } from './abi-notation.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 export type FigureKind = 'total' | 'balance';
 

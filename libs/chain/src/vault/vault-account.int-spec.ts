@@ -5,7 +5,7 @@ import { FakeClock } from '#libs/testing/clock';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { VaultBench } from '#libs/testing/vault';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { toQuantity } from '../shape/hex.js';
+import { toQuantity } from '../rpc/hex.js';
 import { GasRefusedError } from '../accounts/gas-quotes.js';
 import { VaultAccount, type VaultAccountOptions } from './vault-account.js';
 import { isPausedByAll } from './vault-facts.js';

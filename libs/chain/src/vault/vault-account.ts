@@ -8,7 +8,7 @@ import {
 import { valueOf } from '../rpc/rpc-call.js';
 import { cancelCalldata, pauseCalldata } from './voucher.js';
 import { type VaultId } from './vault-event.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 export interface VaultAccountOptions extends SendingAccountOptions {
   /** Counts the highest possible cost of a transaction, in wei, before it is signed. @throws GasRefusedError */

@@ -10,9 +10,9 @@ import {
   PermanentError,
   type UuidV7,
 } from '#libs/domain';
-import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
-import { address, bytes, hash, type Hex, isRecord, quantity } from '../shape/hex.js';
+import { address, bytes, hash, type Hex, isRecord, quantity } from '../rpc/hex.js';
 
 interface VaultEventFields {
   /** Not necessarily the id of one of our redemptions; see `redemptionIdOf`. */

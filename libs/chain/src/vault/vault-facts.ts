@@ -7,14 +7,14 @@ import {
   redemptionVaultBytecode,
   redemptionVaultRuntime,
 } from '../abi/redemption-vault.generated.js';
-import { unlessAllFail } from '../errors/rpc.errors.js';
+import { unlessAllFail } from '../rpc/rpc.errors.js';
 import { bytesUnlessReverted, ethCall, wordIn } from '../calls/pinned-calls.js';
 import { questionTo, Quorum } from '../quorum/quorum.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type VaultPlace, voucherDomain } from './voucher.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 export interface VaultFacts {
   readonly hasCode: boolean;

@@ -10,14 +10,14 @@ import {
   RangeTooLargeError,
   RpcError,
   TransportError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { type BlockRange } from '../logs/range-logs.js';
 import { blocksIn, RangeSizer, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import { headerCall, parseHeaderOf, refOf } from '../blocks/header.js';
-import { hash, isRecord, toQuantity } from '../shape/hex.js';
-import { ANSWER_BYTES } from '../verification/sync-cost.js';
+import { hash, isRecord, toQuantity } from '../rpc/hex.js';
+import { ANSWER_BYTES } from '../reader/sync-cost.js';
 import {
   CANCELLED,
   CLAIMED,

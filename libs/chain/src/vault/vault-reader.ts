@@ -15,7 +15,7 @@ import {
   EndpointsDisagreeError,
   MalformedAnswerError,
   StateUnavailableError,
-} from '../errors/rpc.errors.js';
+} from '../rpc/rpc.errors.js';
 import { questionTo, Quorum } from '../quorum/quorum.js';
 import { FinalBlocks, type FinalBlockStatement, parseFinality } from '../reader/final-blocks.js';
 import { CALLS_AT_ONCE, PinnedCalls } from '../calls/pinned-calls.js';

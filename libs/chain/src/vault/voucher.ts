@@ -4,7 +4,7 @@ import { type Address, isUnheldAddress, type PayoutTerms, PermanentError } from 
 import { accountOf, addressOfAccount } from '../accounts/private-key.js';
 import { redemptionVaultAbi as abi } from '../abi/redemption-vault.generated.js';
 import { type VaultId } from './vault-event.js';
-import { type Hex } from '../shape/hex.js';
+import { type Hex } from '../rpc/hex.js';
 
 /** The vault and the chain for which vouchers are valid. */
 export interface VaultPlace {

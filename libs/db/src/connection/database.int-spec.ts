@@ -8,7 +8,7 @@ import {
   DatabaseRefusedError,
   DatabaseUnavailableError,
 } from '../index.js';
-import { countPrograms } from '../inspection/server-facts.js';
+import { countPrograms } from '../roles/server-facts.js';
 import { addressOf, arrayText, byteaArray } from './rows.js';
 
 let test: TestDatabase;

@@ -20,7 +20,7 @@ import {
 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { insertCorrection } from '../corrections/correction-rows.js';
+import { insertCorrection } from './correction-rows.js';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { addressBytes, addressOf, byteaArray, hexOf } from '../connection/rows.js';
 import { copyChanges, copyDays } from './range-rows.js';

@@ -1,7 +1,7 @@
 import { type QueryResultRow } from 'pg';
 import { type PartnerId, PermanentError } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
-import { createDatabase, type OpenOptions } from '../open/create-database.js';
+import { createDatabase, type OpenOptions } from '../migrations/create-database.js';
 import { named, type Statement } from '../connection/named.js';
 import { PORTAL_SESSION } from '../connection/session-settings.js';
 

@@ -1,6 +1,6 @@
 /** The log of a partner's requests, the answers that were signed with a wrong figure, and requests and calls by hour. */
 import { named, type OrNull, orNull } from '../connection/named.js';
-import { type CorrectedFigure } from '../corrections/correction-store.js';
+import { type CorrectedFigure } from '../index-store/correction-store.js';
 import { type CallsOfHour, FAILED_CALLS } from '../redemption/redemption-log.js';
 import { type PortalQuery } from './portal-database.js';
 

@@ -5,8 +5,8 @@ import { DatabaseUrl } from '#libs/platform';
 import { CheckedClient } from '../connection/checked-client.js';
 import { connectionOptions } from '../connection/connection-options.js';
 import { databaseError, isRefusal, LoginRefusedError } from '../connection/database.error.js';
-import { createDatabase } from '../open/create-database.js';
-import { underMigrationLock } from '../open/migration-lock.js';
+import { createDatabase } from '../migrations/create-database.js';
+import { underMigrationLock } from '../migrations/migration-lock.js';
 import { named } from '../connection/named.js';
 import { isNewerSchema } from '../migrations/schema-check.js';
 import {

@@ -1,6 +1,6 @@
 import { type Logger } from '#libs/platform';
 import { type Database } from '../connection/database.js';
-import { createDatabase, type OpenOptions } from '../open/create-database.js';
+import { createDatabase, type OpenOptions } from '../migrations/create-database.js';
 import { requireOwnRights } from './held-rights.js';
 import { type Program } from './rights.js';
 

@@ -8,14 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type PoolClient } from 'pg';
 import { PermanentError, RetryableError } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
-import { createDatabase } from '../open/create-database.js';
+import { createDatabase } from '../migrations/create-database.js';
 import { isRefusal } from '../connection/database.error.js';
-import { underMigrationLock } from '../open/migration-lock.js';
+import { underMigrationLock } from '../migrations/migration-lock.js';
 import { named } from '../connection/named.js';
 import { IndexMissingError } from '../index-store/index-state.js';
 import { grantRights } from '../roles/grant-rights.js';
 import { type IndexPart, schemaOf } from '../connection/stake-set.js';
-import { SET_MIGRATION_NAMES, upgradeSchema } from '../upgrade/upgrade-sets.js';
+import { SET_MIGRATION_NAMES, upgradeSchema } from './upgrade-sets.js';
 
 /** Tables of a set that cannot be read from the chain again. An exchange leaves them as they are. */
 export const KEPT_TABLES: readonly string[] = [

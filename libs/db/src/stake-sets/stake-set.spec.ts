@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { migrations } from '../migrations/index.js';
 import { inDefaultSet, schemaOf, sqlInSchema } from '../connection/stake-set.js';
-import { SET_MIGRATION_NAMES } from '../upgrade/upgrade-sets.js';
+import { SET_MIGRATION_NAMES } from './upgrade-sets.js';
 
 describe('schemaOf', () => {
   it('is the one that there always was for the default set, and one of its own for another', () => {

@@ -1,4 +1,4 @@
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 
 /** The effect of one event on the stake of one wallet. A transfer event has two effects. */
 export interface StakeDelta {

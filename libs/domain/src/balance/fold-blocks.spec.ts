@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import { type BlockDeltas, type WalletState } from './balance.js';
-import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
-import { PermanentError } from '../errors/errors.js';
-import { dailyMinima } from '../snapshot/snapshot.js';
+import { dayOf, SECONDS_PER_DAY } from '../values/day.js';
+import { PermanentError } from '../values/errors.js';
+import { dailyMinima } from './snapshot.js';
 import {
   type FoldedBlocks,
   type FoldedWallet,

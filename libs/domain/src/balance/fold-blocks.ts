@@ -3,9 +3,9 @@
  * and its lowest balance on every day with a change. Invariant: folding a history in one call or in any batches gives
  * the same rows.
  */
-import { type Address, ZERO_ADDRESS } from '../chain/address.js';
-import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
-import { PermanentError } from '../errors/errors.js';
+import { type Address, ZERO_ADDRESS } from '../values/address.js';
+import { dayOf, SECONDS_PER_DAY } from '../values/day.js';
+import { PermanentError } from '../values/errors.js';
 import {
   type BalanceChange,
   type BalanceDay,

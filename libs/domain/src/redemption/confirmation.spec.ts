@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalJson } from '../signing/canonical-json.js';
+import { canonicalJson } from '../values/canonical-json.js';
 import { confirmationPayload } from './confirmation.js';
 import { REDEMPTION_STATES } from './redemption.js';
 import { aRedemption } from './testing/builders.js';

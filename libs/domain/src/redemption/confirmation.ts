@@ -1,6 +1,6 @@
-import { type Address } from '../chain/address.js';
-import { decimalToNumber, tokensToNumber } from '../amount/ratio.js';
-import { PermanentError } from '../errors/errors.js';
+import { type Address } from '../values/address.js';
+import { decimalToNumber, tokensToNumber } from '../values/ratio.js';
+import { PermanentError } from '../values/errors.js';
 import { type Redemption } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
 

@@ -1,4 +1,4 @@
-import { type PartnerId } from '../identity/ids.js';
+import { type PartnerId } from '../values/ids.js';
 import { describe, expect, it } from '@jest/globals';
 import { evidenceContent, transactionIdsContent } from './evidence-content.js';
 import { REDEMPTION_STATES, type Redemption } from './redemption.js';

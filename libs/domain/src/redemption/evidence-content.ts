@@ -2,8 +2,8 @@
  * The texts that the MACs of rows cover: the terms that a voucher rests on, the transaction ids that a row has for its
  * deduction, and the terms of a session.
  */
-import { type Address } from '../chain/address.js';
-import { canonicalJson } from '../signing/canonical-json.js';
+import { type Address } from '../values/address.js';
+import { canonicalJson } from '../values/canonical-json.js';
 import { type Redemption, type RedemptionState } from './redemption.js';
 
 /** The vault and the chain of a payout plan, frozen with its terms. */

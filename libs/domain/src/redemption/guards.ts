@@ -2,7 +2,7 @@
  * The guards against giving points back and paying tokens for one redemption, and against doing neither (rules D to G).
  * Each guard is one function, used wherever its rule applies.
  */
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import { type PartnerPolicy } from './partner-call.js';
 import {
   type DeadEvidence,

@@ -12,7 +12,7 @@ import {
   type Reply,
   transactionIdIn,
 } from '#libs/partner-sdk/answers';
-import { type Address, parseAddress } from '../chain/address.js';
+import { type Address, parseAddress } from '../values/address.js';
 import {
   type CallOutcome,
   type PartnerAnswers,

@@ -3,7 +3,7 @@
  * unknown. Where the transport proves that no byte was sent, the outcome is `nothing-sent`.
  */
 import { ERROR_CODES, type ErrorCode, STEPS } from '#libs/partner-sdk/answers';
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import { type UuidV7 } from './uuid-v7.js';
 
 export const PARTNER_STEPS = STEPS;

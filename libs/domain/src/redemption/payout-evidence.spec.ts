@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Address } from '../chain/address.js';
-import { type BlockHash, type BlockRef } from '../chain/block.js';
+import { type Address } from '../values/address.js';
+import { type BlockHash, type BlockRef } from '../values/block.js';
 import {
   type CancelEvent,
   type ClaimEvent,

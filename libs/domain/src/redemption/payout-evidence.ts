@@ -8,8 +8,8 @@
  * must have passed by our own clock as well. Where facts do not fit together the outcome is `live`, on which nothing is
  * done, with a doubt that is reported.
  */
-import { type Address } from '../chain/address.js';
-import { type BlockRef } from '../chain/block.js';
+import { type Address } from '../values/address.js';
+import { type BlockRef } from '../values/block.js';
 
 export type VaultStatus = 'none' | 'claimed' | 'cancelled';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDecimal } from '../amount/decimal.js';
+import { parseDecimal } from '../values/decimal.js';
 import { pointsWithin, redemptionAmounts } from './quote.js';
 
 const RATE = {

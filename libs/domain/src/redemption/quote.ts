@@ -1,5 +1,5 @@
-import { type Decimal } from '../amount/decimal.js';
-import { PermanentError } from '../errors/errors.js';
+import { type Decimal } from '../values/decimal.js';
+import { PermanentError } from '../values/errors.js';
 
 /** The rate that a partner and the operator agreed on. */
 export interface RedemptionRate {

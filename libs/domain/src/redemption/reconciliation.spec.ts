@@ -1,7 +1,7 @@
-import { type PartnerId } from '../identity/ids.js';
+import { type PartnerId } from '../values/ids.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import {
   type LedgerFigures,
   type Money,

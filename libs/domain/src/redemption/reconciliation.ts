@@ -3,8 +3,8 @@
  * It takes figures and returns differences. All figures are of one final block of each vault; later events of a payout
  * are no difference.
  */
-import { type PartnerId } from '../identity/ids.js';
-import { type Address } from '../chain/address.js';
+import { type PartnerId } from '../values/ids.js';
+import { type Address } from '../values/address.js';
 
 /** Number of redemptions or claims, and their sum in the token's smallest unit. */
 export interface Tokens {

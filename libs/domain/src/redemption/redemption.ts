@@ -2,9 +2,9 @@
  * One redemption of points for tokens, as a value; `transition.ts` has its state machine. The value holds everything
  * that a transition depends on, so a worker needs only the row, the clock and the partner's settings.
  */
-import { type PartnerId } from '../identity/ids.js';
-import { type Decimal } from '../amount/decimal.js';
-import { type Address } from '../chain/address.js';
+import { type PartnerId } from '../values/ids.js';
+import { type Decimal } from '../values/decimal.js';
+import { type Address } from '../values/address.js';
 import { type PayoutEvidence, type PayoutTerms } from './payout-evidence.js';
 import { type UuidV7 } from './uuid-v7.js';
 

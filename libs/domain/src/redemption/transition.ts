@@ -4,7 +4,7 @@
  * back or the tokens are paid, never both and never neither. An unknown outcome is resolved before anything follows
  * from it, or is left to an operator.
  */
-import { PermanentError } from '../errors/errors.js';
+import { PermanentError } from '../values/errors.js';
 import {
   type Decision,
   refuse,

@@ -1,4 +1,4 @@
-import { PermanentError } from '../errors/errors.js';
+import { PermanentError } from '../values/errors.js';
 
 /** A UUID of version 7 (RFC 9562) in lower case: its first 48 bits are Unix milliseconds. */
 export type UuidV7 = string & { readonly __brand: 'UuidV7' };

@@ -5,7 +5,7 @@
  * address always have a leaf, so each address has a leaf of its own or lies between two. See
  * docs/decisions/0011-sealed-days.md.
  */
-import { type Address, ZERO_ADDRESS } from '../chain/address.js';
+import { type Address, ZERO_ADDRESS } from '../values/address.js';
 
 /** The lowest balance of a wallet on a day. */
 export interface DayLow {

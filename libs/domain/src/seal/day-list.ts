@@ -1,5 +1,5 @@
 /** A list of wallets with their low-water marks of a day, in one buffer (52 MB for a million wallets). */
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import {
   addressBytes,
   addressFrom,

@@ -1,5 +1,5 @@
 /** Verifies what a proof of a sealed day says about a wallet. */
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import {
   compareBytes,
   type DayLeaf,

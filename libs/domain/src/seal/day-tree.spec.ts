@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
 import fc from 'fast-check';
 import { createKeccak256 } from '#libs/keccak';
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 import {
   addressBytes,
   type DayLow,

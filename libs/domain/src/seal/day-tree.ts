@@ -18,7 +18,7 @@ import {
   nodeFrom,
 } from './day-leaf.js';
 import { type DayList } from './day-list.js';
-import { type Address } from '../chain/address.js';
+import { type Address } from '../values/address.js';
 
 const FIRST = addressBytes(FIRST_ADDRESS);
 const LAST = addressBytes(LAST_ADDRESS);

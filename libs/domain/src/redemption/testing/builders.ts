@@ -1,7 +1,7 @@
 /** Complete values for the specs of this folder. */
-import { type PartnerId } from '../../identity/ids.js';
-import { type Address } from '../../chain/address.js';
-import { type BlockHash, type BlockRef } from '../../chain/block.js';
+import { type PartnerId } from '../../values/ids.js';
+import { type Address } from '../../values/address.js';
+import { type BlockHash, type BlockRef } from '../../values/block.js';
 import { type TransitionContext } from '../decision.js';
 import { type PayoutTerms } from '../payout-evidence.js';
 import { PARTNER_CAPABILITIES } from '../partner-call.js';

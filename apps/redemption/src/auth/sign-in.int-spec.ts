@@ -253,7 +253,7 @@ it('a contract wallet gets no session by one endpoint alone', async () => {
   });
   expect(errorOf(await signIn(thief))).toEqual({ status: 401, code: 'SIWE_SIGNATURE' });
   const told = logs.filter((line) => line.includes('"alert":"sign-in-disagreement"'));
-  expect(told).toEqual([expect.stringMatching(/is valid, .* says that it is not/)]);
+  expect(told).toEqual([expect.stringMatching(/is valid by .*, and not by /)]);
   setFaults(undefined, { kind: 'reset' });
   expect((await signIn(thief)).status).toBe(503);
   setFaults();

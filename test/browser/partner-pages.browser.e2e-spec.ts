@@ -289,7 +289,7 @@ describe('a webhook', () => {
     await visit.press('Send events again', replay);
     await replay.getByText('1 event is on its way.').waitFor();
     await visit.press('Close', replay);
-    await visit.page.getByRole('row', { name: /webhook\.test.*waits/ }).waitFor();
+    await visit.page.getByRole('row', { name: /webhook\.test.*waiting/ }).waitFor();
     await attempt();
     await visit.page.reload();
     await delivered.waitFor();
@@ -298,7 +298,7 @@ describe('a webhook', () => {
     await dialog('Event').getByText('delivered · 204').first().waitFor();
     status = 500;
     await visit.press('Send it again', dialog('Event'));
-    await dialog('Event').getByText('· waits ·').waitFor();
+    await dialog('Event').getByText('· waiting ·').waitFor();
     await attempt();
     await dialog('Event').getByText('failed · 500').waitFor();
     const answer = dialog('Event').getByRole('region', { name: 'Your answer (its beginning)' });

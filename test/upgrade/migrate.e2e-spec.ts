@@ -56,7 +56,7 @@ const SETTINGS = {
   VAULT_CONTRACT: ADDRESS,
   VAULT_START_BLOCK: '1',
   VOUCHER_SIGNER_KEY: `0x${'22'.repeat(32)}`,
-  SIWE_DOMAINS: 'localhost',
+  SIWE_DOMAINS: 'app.example.com',
   ...Object.fromEntries(['API', 'INDEXER', 'REDEMPTION'].map((name) => [`${name}_PORT`, '0'])),
 };
 

@@ -201,37 +201,38 @@ describe('partner list', () => {
     const json = JSON.parse((await bench.run('partner', 'list', '--json')).out) as object[];
     expect(json).toEqual(
       expect.arrayContaining([
-      expect.objectContaining({
-        id: first.partnerId,
-        name: 'Acme',
-        rate: 20,
-        burst: 100,
-        callback: null,
-        credentials: expect.arrayContaining([
-          {
-            keyPrefix: prefixOf(first),
-            createdAt: expect.stringMatching(/Z$/),
-            revokedAt: expect.stringMatching(/Z$/),
-            endsAt: null,
-            lastUsedAt: null,
+        expect.objectContaining({
+          id: first.partnerId,
+          name: 'Acme',
+          rate: 20,
+          burst: 100,
+          callback: null,
+          credentials: expect.arrayContaining([
+            {
+              keyPrefix: prefixOf(first),
+              createdAt: expect.stringMatching(/Z$/),
+              revokedAt: expect.stringMatching(/Z$/),
+              endsAt: null,
+              lastUsedAt: null,
+            },
+          ]),
+        }),
+        expect.objectContaining({
+          name: 'Nova',
+          callback: {
+            url: 'https://game.example',
+            usdPerPoint: '0.01',
+            bonus: null,
+            minPoints: null,
+            maxPoints: null,
+            dailyTokenBudget: null,
+            confirms: true,
+            capabilities: [],
+            paused: false,
           },
-        ]),
-      }),
-      expect.objectContaining({
-        name: 'Nova',
-        callback: {
-          url: 'https://game.example',
-          usdPerPoint: '0.01',
-          bonus: null,
-          minPoints: null,
-          maxPoints: null,
-          dailyTokenBudget: null,
-          confirms: true,
-          capabilities: [],
-          paused: false,
-        },
-      }),
-    ]));
+        }),
+      ]),
+    );
   });
 
   it('shows and writes nothing of a key behind its beginning, but for the one time', async () => {

@@ -71,7 +71,8 @@ export class ActionBody {
   @Field.Json('The other fields of its request by which the action is known.')
   readonly fields!: Readonly<Record<string, true>>;
   @Field.Flag('Nothing takes it back.') readonly isFinal!: boolean;
-  @Field.Flag('A second operator has to approve it: give a `reason`.') readonly needsApproval!: boolean;
+  @Field.Flag('A second operator has to approve it: give a `reason`.')
+  readonly needsApproval!: boolean;
   @Field.TextOrNull('Why it cannot be done here now, and from when or where.')
   readonly unavailable!: string | null;
 }

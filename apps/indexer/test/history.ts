@@ -1,18 +1,14 @@
 import { type Address } from '#libs/domain';
 import { stake, type StakeBlock, type StakeMove, withdraw } from '#libs/testing/chain';
 import { aWallet } from '#libs/testing/database';
+import { randomFrom } from '#libs/testing/seeds';
 
 const DAY = 86_400;
 
-/** A small generator of pseudo-random numbers (mulberry32). Equal seeds give equal numbers. */
+/** Pseudo-random whole numbers from 0 to below `below`. Equal seeds give equal numbers. */
 export function randomOf(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const random = randomFrom(seed);
+  return (below) => (random() * 2 ** 32) % below;
 }
 
 /**

@@ -258,7 +258,7 @@ describe('the file of the newest transition', () => {
   });
 });
 
-it('a lost voucher that was claimed waits for a person who names its deduction, and is claimed then', async () => {
+it('a lost voucher that was claimed waits until an operator names its deduction, and is claimed then', async () => {
   const { id, calldata } = await withVoucher();
   expect(await bench.send(calldata)).toBeUndefined();
   const { partnerTransactionId } = await bench.until(id, 'claimed');

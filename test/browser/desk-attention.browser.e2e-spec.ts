@@ -68,7 +68,7 @@ describe('an action that needs a second operator', () => {
       await asking.getByText('from 1000 USD on another operator than you approves it').waitFor();
       await asking.getByLabel('Reason').fill(REASON);
       await first.press(ACTION, asking);
-      await first.page.getByText('Waiting for a second operator').waitFor();
+      await first.page.getByText('Waiting for a second operator', { exact: true }).waitFor();
       await first.page.getByRole('link', { name: 'To the approvals' }).click();
     };
     const approve = { name: 'Approve and do it' };
@@ -156,7 +156,7 @@ describe('an action that needs a second operator', () => {
       .waitFor();
     await reason.fill(REASON);
     await first.press('Set', form);
-    await first.page.getByText('Waiting for a second operator').waitFor();
+    await first.page.getByText('Waiting for a second operator', { exact: true }).waitFor();
     await first.goto('/operate/approvals');
     const waiting = first.page.getByRole('region', { name: 'partner set' });
     await waiting.getByText(REASON).waitFor();
@@ -179,7 +179,7 @@ describe('an action that needs a second operator', () => {
     expect(await resume.isDisabled()).toBe(true);
     await reason.fill(REASON);
     await resume.click();
-    await first.page.getByText('Waiting for a second operator').waitFor();
+    await first.page.getByText('Waiting for a second operator', { exact: true }).waitFor();
     await first.page.getByText('paused', { exact: true }).waitFor();
   });
 });
@@ -284,6 +284,6 @@ describe('the overview', () => {
     await dialog.getByLabel('US dollars for one token').fill('0.5');
     await dialog.getByLabel('Reason').fill('Two exchanges say so.');
     await accept.click();
-    await visit.page.getByText('Waiting for a second operator').waitFor();
+    await visit.page.getByText('Waiting for a second operator', { exact: true }).waitFor();
   });
 });

@@ -5,9 +5,14 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationMode } from '#libs/chain';
-import { stake } from '#libs/testing/chain';
+import { stake, withdraw } from '#libs/testing/chain';
 import { aWallet } from '#libs/testing/database';
-import { type FaultyNode, type NodeCall, startFaultyNode } from '#libs/testing/fake-node';
+import {
+  type Fault,
+  type FaultyNode,
+  type NodeCall,
+  startFaultyNode,
+} from '#libs/testing/fake-node';
 import { type IndexerUnderTest, type IndexerUnderTestOptions } from './harness.js';
 import { begunHistory, type HistoryMaker } from './history.js';
 import { IndexerSuite, START } from './suite.js';
@@ -224,7 +229,11 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
       const filter = call?.method === 'eth_getLogs' ? (call.params[0] as LogRange) : undefined;
       return Number(filter?.fromBlock) <= BLOCKS + 3 - 40;
     };
-    node.fault = { kind: 'empty-logs', when: isOfFinal };
+    const known = [await hashOf('latest')];
+    node.fault = [
+      { kind: 'empty-logs', when: isOfFinal },
+      { kind: 'pruned', when: ([call]) => isAtOtherThan(known, call) },
+    ];
     const running = await start('wallets');
     await running.until('halted', ({ phase }) => phase === 'halted');
     expect(running.status.trouble).toMatch(/takes \d+ from wallet 0x[0-9a-f]{40}, which holds 0/);
@@ -281,6 +290,56 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
     const { rpc } = suite.chain;
     return (await rpc.call<{ hash: string }>('eth_getBlockByNumber', block, false)).hash;
   }
+});
+
+describe('a wallet that takes out all that it has, where the wallets decide', () => {
+  const WALLET = aWallet(0x77);
+  let staked: bigint;
+
+  beforeEach(async () => {
+    const { player } = suite.chain;
+    const { seconds } = history.save();
+    await player.play([{ seconds, transactions: [stake(WALLET, 5n)] }]);
+    staked = await player.head();
+    await player.play([
+      { seconds, transactions: [] },
+      { seconds, transactions: [withdraw(WALLET, 5n)] },
+    ]);
+    await player.play(history.blocks(50));
+  });
+
+  const missing = (): Fault => ({ kind: 'drop-block-logs', block: staked });
+  const ONE_BLOCK = { overrides: { maxRangeBlocks: 1 } };
+
+  it.each([
+    ['is read from the receipts if the logs lack its stake', missing, {}],
+    ['is so too where the stake was written before', missing, ONE_BLOCK],
+    [
+      'is so too where it takes more by the logs',
+      (): Fault => ({ kind: 'altered-amount', block: staked + 2n }),
+      {},
+    ],
+  ] as const)('%s', async (_, fault, options) => {
+    const [node] = nodes as [FaultyNode];
+    node.fault = fault();
+    const running = await start('wallets', options);
+    await running.level();
+    await suite.expectIndexed();
+  });
+
+  it('is reported with what the contract says, where the receipts lack its stake too', async () => {
+    const [node] = nodes as [FaultyNode];
+    node.fault = { kind: 'drop-block-logs', block: staked, receiptsToo: true };
+    const running = await start('wallets');
+    await running.until('halted', ({ phase }) => phase === 'halted');
+    expect(running.status.trouble).toContain(
+      `wallet ${WALLET} has 0 in the index but 5 in the contract`,
+    );
+    expect(running.status.synced).toBe(false);
+    node.fault = undefined;
+    await running.level();
+    await suite.expectIndexed();
+  });
 });
 
 describe('an event that does not show in the sum', () => {

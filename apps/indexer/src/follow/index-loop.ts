@@ -177,13 +177,13 @@ export class IndexLoop {
     this.progress.applied(range, range.events, heads.latest.number);
   }
 
-  /** @returns the number of balance changes. @throws RollBackError if a balance would become negative */
+  /** @returns the number of balance changes. @throws NegativeBalanceError, and the errors of Vouching.requireVerified */
   private async apply(writer: IndexWriter, range: ReadRange, facts: IndexFacts): Promise<number> {
     try {
       return await writer.apply(range, facts);
     } catch (error) {
       if (!(error instanceof NegativeBalanceError)) throw error;
-      await this.vouching.requireVerified(writer, range);
+      await this.vouching.requireVerified(writer, range, error);
       throw error;
     }
   }

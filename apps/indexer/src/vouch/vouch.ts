@@ -15,7 +15,7 @@ import {
   streamRanges,
 } from '#libs/chain';
 import { type IndexState } from '#libs/db';
-import { RetryableError } from '#libs/domain';
+import { type NegativeBalanceError, RetryableError } from '#libs/domain';
 import { inSpan, type Logger, type SpanStart } from '#libs/platform';
 import { type TipWithBlocks } from './heads-reader.js';
 import { type IndexOptions, verifiedUpTo } from '../settings/index-options.js';
@@ -125,9 +125,17 @@ export class Vouching {
 
   /**
    * A range made a balance negative.
-   * @throws RollBackError if blocks of the index are not verified, so that they may lack events
+   * @throws RollBackError if blocks of the index are not verified, so that they may lack events; the errors of
+   * WalletBalances.explain
    */
-  async requireVerified({ state, signal }: IndexWriter, range: ReadRange): Promise<void> {
+  async requireVerified(
+    writer: IndexWriter,
+    range: ReadRange,
+    error: NegativeBalanceError,
+  ): Promise<void> {
+    const { state, signal } = writer;
+    // With one provider, another read of all blocks by logs would leave out the same events.
+    if (this.witnesses.areBalances) await this.balances.explain(error, writer);
     const to = await this.total.suspectUnverified(state, range, signal);
     if (to) throw new RollBackError(to, 'repair');
   }

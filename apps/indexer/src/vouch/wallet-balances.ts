@@ -13,7 +13,13 @@ import {
   WALLETS_AT_ONCE,
 } from '#libs/chain';
 import { type AuditDifference, type IndexStore } from '#libs/db';
-import { type Address, type BlockRef, PermanentError, RetryableError } from '#libs/domain';
+import {
+  type Address,
+  type BlockRef,
+  type NegativeBalanceError,
+  PermanentError,
+  RetryableError,
+} from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type BalanceAudit } from '#libs/verification';
 import { type IndexStatus } from '../health/index-status.js';
@@ -43,7 +49,7 @@ class WalletMismatchError extends PermanentError {
     super(
       'WALLET_MISMATCH',
       `At block ${mismatch.block} wallet ${mismatch.wallet} has ${mismatch.indexed} in the index but ${mismatch.contract} in the contract. ` +
-        `Add another endpoint to RPC_URLS and check STAKE_EVENTS; where the function means something else in this contract, set ` +
+        `Add another endpoint to RPC_URLS, check STAKE_EVENTS and STAKE_START_BLOCK, or, where the function means something else in this contract, set ` +
         'balanceView in STAKE_EVENTS to the right one or to []. If none of this helps: `index again` (docs/operating/troubleshooting.md#indexing-again).',
     );
   }
@@ -104,14 +110,41 @@ export class WalletBalances {
     const { areBalances } = this.witnesses;
     const differences = areBalances ? await this.sweepAndSample(writer) : await this.sample(writer);
     signal.throwIfAborted();
-    for (const { wallet } of differences) this.walletsThatDiffered.add(wallet);
-    if (differences.length > 0)
-      throw new RollBackError(await this.trace(differences, signal), 'repair');
+    await this.requireNone(differences, signal);
     this.lastGood = writer.state.finalised?.number;
     this.checkedAtMs = this.clock.nowMs();
     this.rereadBlocks.clear();
     this.walletsThatDiffered.clear();
     return areBalances ? this.lastGood : undefined;
+  }
+
+  /**
+   * Finds out why a block takes more from a wallet than it has in the index. The wallet is compared at the indexed head,
+   * so the blocks between that head and this block are written first. A block that is wrong itself is read again from its
+   * receipts. Does nothing if no endpoint has the state of the indexed head.
+   * @throws RollBackError; WalletMismatchError if the wallet still differs after its blocks were read again; `error` if
+   * the block was read again already
+   */
+  async explain(error: NegativeBalanceError, writer: IndexWriter): Promise<void> {
+    const { wallet, blockNumber } = error;
+    await writer.settled();
+    const { head, signal } = writer;
+    const isEmpty = head.number < this.options.firstBlock;
+    const differences = isEmpty ? [] : await this.compare([wallet], head);
+    signal.throwIfAborted();
+    if (differences === undefined) return;
+    await this.requireNone(differences, signal);
+    const from = head.number + 1n;
+    const isNext = from === blockNumber;
+    if (isNext && this.rereadBlocks.has(blockNumber)) throw error;
+    if (isNext) this.rereadBlocks.add(blockNumber);
+    const to = isNext ? blockNumber : blockNumber - 1n;
+    this.logger.warn(
+      { wallet, blockNumber, fromBlock: from, toBlock: to },
+      'A block takes more from a wallet than it has in the index: reading blocks again',
+    );
+    this.suspects.add({ from, to, avoid: [], by: isNext ? 'receipts' : 'logs' });
+    throw new RollBackError(head, 'repair');
   }
 
   /**
@@ -200,6 +233,16 @@ export class WalletBalances {
       'UNVERIFIED_WALLETS',
       `No endpoint has the contract's state at block ${state.finalised?.number ?? head.number} or ${head.number}, so wallets cannot be compared`,
     );
+  }
+
+  /** @throws RollBackError, and the errors of `trace` */
+  private async requireNone(
+    differences: readonly Difference[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (differences.length === 0) return;
+    for (const { wallet } of differences) this.walletsThatDiffered.add(wallet);
+    throw new RollBackError(await this.trace(differences, signal), 'repair');
   }
 
   /**

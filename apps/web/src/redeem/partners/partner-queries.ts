@@ -43,7 +43,8 @@ export function usePoints(partner: string, wallet: string) {
     queryFn: async () => (await loadPoints({ partner })).find((one) => one.partner.id === partner),
     enabled: all.isSuccess,
     staleTime: 2 * POINTS_REFRESH_MS,
-    refetchInterval: ({ state }) => (isForNow(state.data) ? AGAIN_MS : false),
+    refetchInterval: ({ state }) =>
+      state.status === 'error' || isForNow(state.data) ? AGAIN_MS : false,
     ...PATIENT,
   });
   const { data, refetch } = one;

@@ -1,6 +1,7 @@
 /** The players' page, used through its visible texts as a player does. */
 import { type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { PAGE_PATIENCE_MS } from '#libs/testing/browser';
+import { messageOf } from '#libs/platform';
 import { eventually } from '#libs/testing/clock';
 import { PARTNER, type PlayerStage } from './player-stage.js';
 
@@ -63,8 +64,9 @@ export class PlayerPage {
   }
 
   async enter(points: number, partner = PARTNER): Promise<void> {
-    await this.partner(partner).getByLabel('How many points?').fill(String(points));
-    await this.partner(partner).getByText('You get').waitFor();
+    const card = this.partner(partner);
+    await this.orShow(card.getByLabel('How many points?').fill(String(points)));
+    await this.orShow(card.getByText('You get').waitFor());
   }
 
   async redeem(points: number, partner = PARTNER): Promise<void> {
@@ -75,9 +77,8 @@ export class PlayerPage {
 
   /** Waits until the newest redemption is in this phase. */
   async isAt(phase: string, patience: { timeout?: number } = {}): Promise<void> {
-    await this.page
-      .locator(`[aria-labelledby="redemptions-title"] article:first-of-type[data-phase="${phase}"]`)
-      .waitFor(patience);
+    const newest = '[aria-labelledby="redemptions-title"] article:first-of-type';
+    await this.orShow(this.page.locator(`${newest}[data-phase="${phase}"]`).waitFor(patience));
   }
 
   /** Sets the error with which the fake wallet answers these methods from now on; undefined: it answers all of them. */
@@ -90,7 +91,7 @@ export class PlayerPage {
   }
 
   async sees(text: string | RegExp): Promise<void> {
-    await this.page.getByText(text).first().waitFor();
+    await this.orShow(this.page.getByText(text).first().waitFor());
   }
 
   /** Waits until the element with this name has the focus. */
@@ -101,5 +102,15 @@ export class PlayerPage {
       async () => (await this.page.evaluate<string>(named)) === name,
       PAGE_PATIENCE_MS,
     );
+  }
+
+  /** Adds the text of the page to the error of an action that fails. */
+  private async orShow(action: Promise<void>): Promise<void> {
+    try {
+      await action;
+    } catch (cause) {
+      const shown = await this.page.locator('body').innerText();
+      throw new Error(`${messageOf(cause)}\nThe page shows:\n${shown}`, { cause });
+    }
   }
 }

@@ -51,8 +51,8 @@ const TYPED_ELSEWHERE: readonly (readonly [
 ])[] = [
   ['test/stack/stack-commands.ts', 'STACK_BLOCKS', STACK_BLOCKS],
   ['test/partner-docs/pages.soak-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
-  ['test/partner-docs/callbacks-in-languages.e2e-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
-  ['test/verify/verify.e2e-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],
+  ['test/partner-docs/callbacks-in-languages.soak-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
+  ['test/verify/verify.soak-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],
 ];
 
 /** Blocks that no test runs, with the reasons. */

@@ -41,10 +41,10 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'contracts/test/redemption-vault.int-spec.ts',
     'apps/redemption/src/payout/voucher-payout.int-spec.ts',
   ],
-  'one of three sources': ['test/redemption/wrong-price.e2e-spec.ts'],
-  'one of two sources': ['test/redemption/wrong-price.e2e-spec.ts'],
+  'one of three sources': ['test/redemption/wrong-price.soak-spec.ts'],
+  'one of two sources': ['test/redemption/wrong-price.soak-spec.ts'],
   'the only source, or two that collude: a jump': [
-    'test/redemption/wrong-price.e2e-spec.ts',
+    'test/redemption/wrong-price.soak-spec.ts',
     'apps/indexer/src/price/price.service.int-spec.ts',
   ],
   'the same, in small steps': [
@@ -52,7 +52,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/indexer/src/price/price.service.int-spec.ts',
   ],
   'a source that stands still': [
-    'test/redemption/wrong-price.e2e-spec.ts',
+    'test/redemption/wrong-price.soak-spec.ts',
     'libs/price/src/price-reader.spec.ts',
   ],
   'a partner, or its callback secret': [
@@ -154,7 +154,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'any number of callers without a key': [
     'apps/api/src/http/limits.int-spec.ts',
     'apps/redemption/src/http/http.int-spec.ts',
-    'test/compose/proxy/proxy.haproxy.e2e-spec.ts',
+    'test/compose/proxy/proxy.haproxy.soak-spec.ts',
     'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
   ],
   'people who share an address with one who guesses sessions': [
@@ -167,7 +167,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/db/src/partners/request-log-store.int-spec.ts',
   ],
   "the indexer's": [
-    'test/redemption/wrong-price.e2e-spec.ts',
+    'test/redemption/wrong-price.soak-spec.ts',
     'libs/db/src/roles/program-rights.int-spec.ts',
     'apps/indexer/test/wrong-stakes.int-spec.ts',
   ],
@@ -277,7 +277,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     [
       'apps/redemption/src/worker/restored-ledger.int-spec.ts',
       'libs/db/src/redemption/ledger-restore.int-spec.ts',
-      'test/restarts/silent-restore.tools.e2e-spec.ts',
+      'test/restarts/silent-restore.tools.soak-spec.ts',
     ],
   'logs, metrics, rows, command lines, call logs': [
     'test/redemption/secrets.e2e-spec.ts',

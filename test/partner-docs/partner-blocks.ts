@@ -16,10 +16,10 @@ export const WALKED_BLOCKS: readonly ShellBlock[] = [
 ];
 
 /**
- * Run by callbacks-in-languages.e2e-spec.ts where the language is installed; the block that reads a snapshot is run
+ * Run by callbacks-in-languages.soak-spec.ts where the language is installed; the block that reads a snapshot is run
  * by pages.soak-spec.ts.
  */
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = QUICK_START.filter(isOfLanguage);
 
-/** Run by test/verify/verify.e2e-spec.ts. */
+/** Run by test/verify/verify.soak-spec.ts. */
 export const VERIFY_BLOCKS: readonly ShellBlock[] = shellBlocks('docs/partners/verify.md');

@@ -1,6 +1,6 @@
 /**
  * Migrations on a database in use, and which programs start on the schema of another version. Migrations that start together or are
- * killed are in test/upgrade/migrate.e2e-spec.ts.
+ * killed are in test/upgrade/migrate.soak-spec.ts.
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

@@ -3,7 +3,7 @@ import { missingProgramsNote } from './programs.mjs';
 import { stopTestServer } from './test-server.mjs';
 
 const OTHER_RUNS =
-  'Run by themselves: npm run test:e2e (whole programs, web pages in Chromium, the commands of the documents, backups), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).';
+  'Run by themselves: npm run test:e2e (whole programs, web pages in Chromium, the commands of the documents), test:soak (simulations and kills for minutes, alerts, reindexing, backups), test:cluster (failovers of PostgreSQL), test:compose (containers).';
 
 export default async function teardown({ testPathPatterns }, { displayName }) {
   await stopTestServer();

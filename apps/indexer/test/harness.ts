@@ -109,7 +109,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     stakeEvents,
     verification: options.verification ?? 'auto',
     maxRangeBlocks: 500,
-    cachedWallets: 100_000,
+    cachedWallets: 1_000,
     pollIntervalMs: 20,
     stallAfterMs: 20_000,
     standbyIntervalMs: 50,

@@ -1,3 +1,5 @@
+import { randomFrom } from '#libs/testing/seeds';
+
 /**
  * All decisions of a run. A seed draws them; a script of drawn values repeats them, and a shortened script makes a
  * simpler run. Each topic has a stream of its own, so that what is removed from one stream does not shift the others.
@@ -69,7 +71,7 @@ class Stream {
     seed: number,
     private readonly script: readonly number[] | undefined,
   ) {
-    this.random = seededRandom(seed);
+    this.random = randomFrom(seed);
   }
 
   next(below: number): number {
@@ -80,17 +82,6 @@ class Stream {
     drawn.push(value);
     return value;
   }
-}
-
-/** Numbers from 0 to below 1 (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let word = Math.imul(state ^ (state >>> 15), 1 | state);
-    word = (word + Math.imul(word ^ (word >>> 7), 61 | word)) ^ word;
-    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** FNV-1a over the name, mixed with the seed. */

@@ -3,7 +3,8 @@
  * each step answers one call, fires one timer, or lets the world act. Between two steps all promises have settled, so
  * that nothing but the choices decides the order.
  */
-import { type Choices, seededRandom, seedOf } from './choices.js';
+import { randomFrom } from '#libs/testing/seeds';
+import { type Choices, seedOf } from './choices.js';
 import { place } from './place.js';
 import { type Trace } from './trace.js';
 
@@ -109,7 +110,7 @@ export class Scheduler {
     /** Resolves when all promises have settled; see Realm. */
     private readonly settled: () => Promise<void>,
   ) {
-    this.random = seededRandom(seedOf(choices.seed, 'random'));
+    this.random = randomFrom(seedOf(choices.seed, 'random'));
   }
 
   /** The wall clock of the world, Unix time in milliseconds. */

@@ -16,9 +16,7 @@ export const members = command({
     const nowMs = call.clock.nowMs();
     const found = await call.withDatabase(async (database) => {
       const { partnerId } = await resolvePartner(database, name);
-      const invitations = await new InvitationStore(database).list(partnerId, {
-        limit: call.limit,
-      });
+      const invitations = await new InvitationStore(database).list(partnerId, call.limit);
       return {
         members: await new MemberStore(database).list(partnerId),
         invitations: invitations.map((one) => ({

@@ -3,13 +3,14 @@
  * between.
  */
 import { createHash } from 'node:crypto';
+import { randomFrom } from '#libs/testing/seeds';
 
 export class Dice {
-  #state: number;
+  readonly #random: () => number;
 
   /** @param name the run's seed, and the purpose */
   constructor(private readonly name: string) {
-    this.#state = createHash('sha256').update(name).digest().readUInt32LE(0);
+    this.#random = randomFrom(createHash('sha256').update(name).digest().readUInt32LE(0));
   }
 
   /** Separate dice for a part; throwing those does not change these. */
@@ -17,12 +18,9 @@ export class Dice {
     return new Dice(`${this.name}/${part}`);
   }
 
-  /** A number from 0 to just below 1 (mulberry32). */
+  /** A number from 0 to below 1. */
   next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    return this.#random();
   }
 
   /** A whole number, both bounds included. */

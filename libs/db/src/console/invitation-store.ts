@@ -69,11 +69,11 @@ const WITHDRAW = named<{ partnerId: PartnerId; id: string; now: Date }>(
   `UPDATE console.invitation SET withdrawn_at = :now WHERE id = :id AND partner = :partnerId AND ${GOOD} RETURNING id`,
 );
 
-const LIST = named<{ partnerId: PartnerId; before: string | null; limit: number }>(
+const LIST = named<{ partnerId: PartnerId; limit: number }>(
   'invitation_list',
   `SELECT id, invited_by AS "invitedBy", note, created_at AS "createdAt", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
       accepted_by AS "acceptedBy", withdrawn_at AS "withdrawnAt"
-    FROM console.invitation WHERE partner = :partnerId AND (:before::bigint IS NULL OR id < :before) ORDER BY id DESC LIMIT :limit`,
+    FROM console.invitation WHERE partner = :partnerId ORDER BY id DESC LIMIT :limit`,
 );
 
 /** Invitations to act for a partner. Each can be accepted once. */
@@ -134,13 +134,10 @@ export class InvitationStore {
     });
   }
 
-  /** Newest first. */
-  async list(
-    partnerId: PartnerId,
-    { before, limit }: { readonly before?: bigint | undefined; readonly limit: number },
-  ): Promise<Invitation[]> {
-    const page = { partnerId, before: before?.toString() ?? null, limit };
-    const rows = await this.database.query<Omit<Invitation, 'id'> & { id: string }>(LIST(page));
+  /** The newest ones, newest first. */
+  async list(partnerId: PartnerId, limit: number): Promise<Invitation[]> {
+    const query = LIST({ partnerId, limit });
+    const rows = await this.database.query<Omit<Invitation, 'id'> & { id: string }>(query);
     return rows.map((row) => ({ ...row, id: BigInt(row.id) }));
   }
 }

@@ -110,12 +110,12 @@ describe('where the audit row cannot be written', () => {
   it('no invitation is made', async () => {
     const invited = prepared(InviteMember, { partner, note: 'Bob' }).perform(as(''));
     await expect(invited).rejects.toThrow(DatabaseRefusedError);
-    expect(await invitations().list(partner, { limit: 1 })).toEqual([]);
+    expect(await invitations().list(partner, 1)).toEqual([]);
   });
 
   it('no invitation is withdrawn', async () => {
     const tokenHash = await anInvitation();
-    const [newest] = await invitations().list(partner, { limit: 1 });
+    const [newest] = await invitations().list(partner, 1);
     const invitation = String(newest?.id);
     const withdrawn = prepared(WithdrawInvitation, { partner, invitation }).perform(as(''));
     await expect(withdrawn).rejects.toThrow(DatabaseRefusedError);

@@ -58,7 +58,7 @@ export class MembersController {
   async list(@Param('partner') text: string): Promise<MembersBody> {
     const partner = partnerIdOf(text);
     const members = await this.members.list(partner);
-    const invitations = await this.invitations.list(partner, { limit: PAGE_SIZE });
+    const invitations = await this.invitations.list(partner, PAGE_SIZE);
     const nowMs = this.clock.nowMs();
     return { members, invitations: invitations.map((one) => invitationBody(one, nowMs)) };
   }

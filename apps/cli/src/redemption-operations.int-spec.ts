@@ -367,9 +367,9 @@ describe('what the pages offer', () => {
     await expect(refused).rejects.toMatchObject({
       code: 'FINAL',
       refusal: 'final',
-      instead: 'Nothing can be changed any more; `redemption show` has its end.',
+      instead: 'Nothing can be changed now; `redemption show` says how it ended.',
       message:
-        'This redemption is finished. Nothing can be changed any more; `redemption show` has its end.',
+        'This redemption is finished. Nothing can be changed now; `redemption show` says how it ended.',
     });
     const [note] = await bench.audit();
     expect(note).toMatchObject({ actor: 'operator:ann', outcome: 'refused: FINAL' });

@@ -91,7 +91,7 @@ describe('secrets', () => {
     expect(out).toContain(
       `Sealed again: ${CREDENTIALS + 1}. Sealed so already: 0. Left as they are: 0.`,
     );
-    expect(out).toContain(`Key ${OLD_ID} is not used any more`);
+    expect(out).toContain(`Key ${OLD_ID} is no longer used`);
     expect(await opened(NEW)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);
     await expect(opened(OLD)).rejects.toThrow(NEW_ID);
     const rows = (await bench.audit()).filter(({ command }) => command === 'secrets rewrap');

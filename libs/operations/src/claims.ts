@@ -31,7 +31,7 @@ export class AcknowledgeClaim extends Operation<number> {
     command: 'reconciliation acknowledge',
     description: 'take a claim that you have explained out of the alerts; it stays in the list',
     consequence:
-      'The claim is no alert any more once the next reconciliation was made, within the hour; it stays in the list, with the note.',
+      'After the next reconciliation, within the hour, the claim is no longer an alert; it stays in the list, with the note.',
     role: 'operator',
   } as const;
 

@@ -45,7 +45,7 @@ export async function restoreConsequence(
   await requireLongEnough(restores, note.voucherTtlSeconds);
   const scope = await restores.scope(timesOf(note));
   return (
-    `What happened since ${moment(note.lostSinceMs) ?? ''} is not in this ledger: ${restoreSummary(scope)}. No redemption of this ledger is begun or planned any more; each ends by what ` +
+    `What happened since ${moment(note.lostSinceMs) ?? ''} is not in this ledger: ${restoreSummary(scope)}. Redemptions of this ledger are no longer begun or planned; each ends by what ` +
     `the vaults and the partner say, and no points go back before ${vouchersUntil(scope)}. This cannot be undone.`
   );
 }

@@ -53,9 +53,10 @@ export function requireComparison(
   const lacksBalances = hasBalances && (compared === undefined || !isComplete);
   const lacksTotal = hasTotal && total.contract === undefined;
   if (!lacksBalances && !lacksTotal) return;
-  const reached = isComplete ? '' : ` any more after ${compared} wallets of ${wallets}`;
+  const found = isComplete ? 'has' : 'still has';
+  const reached = isComplete ? '' : ` (${compared} of ${wallets} wallets were compared)`;
   throw new AuditImpossibleError(
-    `No endpoint has the state of block ${block.number}${reached}: add an archive endpoint to RPC_URLS, look at fewer wallets, or at a newer block.`,
+    `No endpoint ${found} the state of block ${block.number}${reached}: add an archive endpoint to RPC_URLS, look at fewer wallets, or at a newer block.`,
   );
 }
 
@@ -77,7 +78,7 @@ export function requireComparedAgain(
   const lacksSum = hadSum && result.total.contract === undefined && wantsTotal;
   if (!lacksWallets && !lacksSum) return;
   throw new AuditImpossibleError(
-    `What differed the last time could not be looked at again: no endpoint tells ${lacksWallets ? 'balances' : 'the total'} any more. ` +
+    `What differed the last time could not be looked at again: no endpoint tells ${lacksWallets ? 'balances' : 'the total'} now. ` +
       `Check RPC_URLS; where the contract has no such function, set ${lacksWallets ? 'balanceView' : 'totalView'} in STAKE_EVENTS to [].`,
   );
 }

@@ -102,7 +102,7 @@ export const ProofContract = contractOf({
     404: notFound(),
     409: notSealed(
       ['DAY_REVISION_DUE'],
-      ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
+      ' DAY_REVISION_DUE: of an older day, whose root the index no longer gives.',
     ),
     410: ['PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are computed for.'],
     503: unavailable(

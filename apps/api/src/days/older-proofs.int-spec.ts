@@ -201,9 +201,7 @@ describe('a proof of a day whose lists are not kept', () => {
       expectError(answer, 409, 'DAY_REVISION_DUE');
       expect(answer.headers['retry-after']).toBe('600');
     }
-    expect(api.logs.join('')).toContain(
-      'The index does not give the root of a sealed day any more',
-    );
+    expect(api.logs.join('')).toContain('The index no longer gives the root of a sealed day');
   });
 
   it('is asked for again where it takes long, one day at a time', async () => {

@@ -62,7 +62,7 @@ export class OlderProofs implements BeforeApplicationShutdown {
   ): Promise<{ readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] }> {
     const day = dayText(sealed.day);
     if (bytesToBuild(sealed) > this.maxBytes) {
-      const message = `Proofs of ${day} are not kept any more; its root is.`;
+      const message = `Proofs of ${day} are no longer kept; its root is.`;
       throw new HttpProblem(410, message, { code: 'PROOF_NOT_KEPT' });
     }
     const outcome = await this.ask(sealed, wallet, partner);
@@ -70,9 +70,9 @@ export class OlderProofs implements BeforeApplicationShutdown {
     if (outcome.kind === 'differs') {
       this.logger.error(
         { day, root: sealed.root },
-        'The index does not give the root of a sealed day any more: see docs/operating/sealed-days.md',
+        'The index no longer gives the root of a sealed day: see docs/operating/sealed-days.md',
       );
-      const message = `The index does not give the sealed root of ${day} any more: a new revision of the day is due. Its root stands until then.`;
+      const message = `The index no longer gives the sealed root of ${day}: a new revision of the day is due. Its root stands until then.`;
       throw new HttpProblem(409, message, {
         code: 'DAY_REVISION_DUE',
         retryAfterSeconds: DIFFERS_RETRY_SECONDS,

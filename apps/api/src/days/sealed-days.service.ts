@@ -113,7 +113,7 @@ export class SealedDays {
     const sealed = await this.require(set, day, revision);
     // A list without wallets needs no stored leaves.
     if (sealed.wallets > 0 && !(await set.lists.has(sealed))) {
-      const message = `The list of ${dayText(day)}, revision ${sealed.revision}, is not kept any more; its root is.`;
+      const message = `The list of ${dayText(day)}, revision ${sealed.revision}, is no longer kept; its root is.`;
       throw new HttpProblem(410, message, { code: 'LIST_NOT_KEPT' });
     }
     return { sealed, lists: set.lists, answer: { ...set.of, day: dayAnswer(sealed) } };

@@ -76,11 +76,11 @@ function adviceOn(use: KeyUse): string {
       return '';
     case 'older':
       return needed + revoked === 0
-        ? `Key ${keyId} is not used any more: it can be taken out of SECRETS_KEY. Keep it as long as the backups that need it.\n`
+        ? `Key ${keyId} is no longer used: it can be taken out of SECRETS_KEY. Keep it as long as the backups that need it.\n`
         : `Key ${keyId} is still used: \`secrets rewrap\` puts its secrets under the first one.\n`;
     case 'missing':
       return needed === 0
-        ? `Key ${keyId} is named by revoked credentials only, which nothing opens any more.\n`
+        ? `Key ${keyId} is named by revoked credentials only, which are no longer opened.\n`
         : `Key ${keyId} is needed and not in SECRETS_KEY: add it behind the first one, separated by a comma; where it is lost, issue new credentials (\`partner rotate\`) and set the callback secrets again.\n`;
   }
 }

@@ -44,7 +44,7 @@ export class ApprovalBody {
   @Field.Time() readonly expiresAt!: Date;
   @Field.TextOrNull('As requestedBy.') readonly decidedBy!: string | null;
   @Field.TimeOrNull() readonly decidedAt!: Date | null;
-  @Field.TextOrNull('What came of it; null after an approval: its end was never learnt.')
+  @Field.TextOrNull('The outcome; null after an approval: it is not known.')
   readonly outcome!: string | null;
 }
 

@@ -75,7 +75,7 @@ export class ApprovalsController {
   @ApiParam(ID)
   @Answers(200, 'It will not be done.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
-  @Fails(409, 'It cannot be decided any more.', 'APPROVAL_CLOSED')
+  @Fails(409, 'It can no longer be decided.', 'APPROVAL_CLOSED')
   refuse(
     @Param('id') id: string,
     @CurrentOperator() operator: ConsoleOperator,

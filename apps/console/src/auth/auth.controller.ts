@@ -123,7 +123,7 @@ export class SignInController {
   })
   @Answers(200, 'The session.', SessionBody)
   @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
-  @Fails(403, 'The link is of no use any more.', 'LINK_CLOSED')
+  @Fails(403, 'The link can no longer be used.', 'LINK_CLOSED')
   link(
     @Body() { token }: TokenDto,
     @Req() request: FastifyRequest,
@@ -141,7 +141,7 @@ export class SignInController {
   })
   @Answers(200, 'The partner to act for.', InvitingPartnerBody)
   @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
-  @Fails(403, 'The invitation is of no use any more.', 'INVITATION_CLOSED')
+  @Fails(403, 'The invitation can no longer be used.', 'INVITATION_CLOSED')
   invitation(@Body() { token }: TokenDto): Promise<InvitingPartnerBody> {
     return this.signIns.invitingPartner(token);
   }

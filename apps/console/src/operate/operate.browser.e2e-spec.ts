@@ -128,7 +128,9 @@ describe('with data', () => {
     await signIn(bench);
     await page.goto(`${bench.origin}/operate/reconciliation`);
     await page.getByRole('button', { name: 'Acknowledge' }).press('Enter');
-    await page.getByText('The claim is no alert any more once the next reconciliation').waitFor();
+    await page
+      .getByText('After the next reconciliation, within the hour, the claim is no longer an alert')
+      .waitFor();
     // The dialog itself moves the focus to its field.
     await page.getByRole('dialog').locator('input:focus').waitFor();
     await page.keyboard.type('The game has it.');

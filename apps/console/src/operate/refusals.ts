@@ -43,7 +43,7 @@ const TOLD_AS: Readonly<Record<string, string>> = {
 /** Replaces the operation's own message if that names a command to type. */
 const MESSAGE: Readonly<Record<string, string>> = {
   PARTNER_UNKNOWN: 'There is no partner of this name or id: the list of partners has them all.',
-  CLAIM_NOT_FOUND: 'No such claim waits for an explanation any more: load the list again.',
+  CLAIM_NOT_FOUND: 'No such claim is waiting for an explanation now: load the list again.',
   INVITATION_CLOSED: 'There is no such invitation that is open.',
   MEMBER_UNKNOWN: 'There is no such member.',
 };

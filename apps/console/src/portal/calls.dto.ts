@@ -62,10 +62,10 @@ export class CallBody {
   @Field.UuidOrNull('Null: a balance.') readonly redemptionId!: string | null;
   @Field.OneOf(PARTNER_STEPS) readonly step!: PartnerStep;
   @Field.Time() readonly begunAt!: Date;
-  @Field.TimeOrNull('Null: under way, or its end was never learnt.')
+  @Field.TimeOrNull('Null: under way, or the outcome is not known.')
   readonly endedAt!: Date | null;
   @Field.OneOfOrNull(OUTCOMES) readonly outcome!: string | null;
-  @Field.NestedOrNull(CallExplanationBody, 'Null: under way, or its end was never learnt.')
+  @Field.NestedOrNull(CallExplanationBody, 'Null: under way, or the outcome is not known.')
   readonly explanation!: CallExplanationBody | null;
   @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;

@@ -182,7 +182,7 @@ export class StandingController {
     'Withdraw a member’s access',
     'One’s own, too. The sessions of that member end at once.',
   )
-  @Answers(204, 'That person is no member any more.')
+  @Answers(204, 'That person is no longer a member.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such member.', 'MEMBER_MISSING')
   @Fails(409, 'No member would be left.', 'LAST_MEMBER')

@@ -92,7 +92,7 @@ export class QuoteBody {
     ...TIME,
     nullable: true,
     description:
-      'From then on this price is not used any more. A newer one may take its place before, about once a minute.',
+      'From then on this price is no longer used. A newer one may take its place before, about once a minute.',
   })
   readonly validUntil!: string | null;
 

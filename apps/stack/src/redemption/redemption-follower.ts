@@ -87,7 +87,7 @@ export class RedemptionFollower {
       deducting: 'the partner is asked to take the points',
       deducted: 'the points are taken',
       authorised: `the points are taken; a signed voucher is good for ${grouped(tokens)} tokens${until}`,
-      reverting: 'no token can move any more; the partner is asked to give the points back',
+      reverting: 'tokens can no longer move; the partner is asked to give the points back',
       claimed: `the claim is final: ${txnHash ?? 'no transaction'}`,
       reverted: 'the partner has given the points back',
       failed: 'no points were taken, and no tokens are paid',

@@ -69,7 +69,7 @@ export const deskTexts = {
     action: 'Action',
     revokeTitle: (prefix: string) => `Revoke ${prefix}…`,
     last: 'This is the last active credential: every call of the partner is refused then.',
-    lastSure: 'I know that the partner cannot call any more',
+    lastSure: 'I know that the partner can no longer call',
   },
   calls: {
     title: 'Our calls',

@@ -58,7 +58,7 @@ export const texts = {
     members: 'Members',
     withdraw: 'Withdraw access',
     withdrawing: (name: string) =>
-      `${name} cannot act for you any more, and is signed out at once. Your operator can invite again.`,
+      `${name} can no longer act for you, and is signed out at once. Your operator can invite again.`,
     onlyMember: 'The only member: your operator can end the access of all.',
   },
   credentials: {

@@ -22,7 +22,7 @@ export const webhookTexts = {
     `An event of the type webhook.test is sent to ${url}. It tells nothing. The log says what becomes of it.`,
   remove: 'Remove',
   removing: (url: string) =>
-    `Nothing is sent to ${url} any more. Waiting events are not sent, and the log is removed. This cannot be taken back.`,
+    `Nothing more is sent to ${url}. Waiting events are not sent, and the log is removed. This cannot be taken back.`,
   issued: 'The secret of the webhook: it is shown this once',
   store: 'Store it now. No page can show it again. verifyWebhook of the SDK takes it.',
   secret: 'Secret',

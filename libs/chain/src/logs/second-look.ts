@@ -275,4 +275,4 @@ function blockOf([first]: RawLogList['logs']): bigint | undefined {
 const BLOOMS_ABSENT =
   'This chain does not fill the blooms of its blocks: empty ranges are confirmed by a second endpoint where there is one';
 const BLOOMS_WORTHLESS =
-  'The blooms of this chain speak of events that are not there: they are not looked at any more';
+  'The blooms of this chain speak of events that are not there: they are no longer looked at';

@@ -59,7 +59,7 @@ export class TooManyCredentialsError extends PermanentError {
   constructor() {
     super(
       'TOO_MANY_CREDENTIALS',
-      `A partner has at most ${MOST_ACTIVE} credentials that work at once. Revoke one that is not used any more.`,
+      `A partner has at most ${MOST_ACTIVE} credentials that work at once. Revoke one that is no longer used.`,
     );
   }
 }

@@ -205,7 +205,7 @@ export class Reindexing {
     if (note?.migrations.join() !== SET_MIGRATION_NAMES.join()) {
       throw new PermanentError(
         'INDEX_OUTDATED',
-        'The index before has the tables of an older version, so it cannot be used any more. Remove it: index again --drop-old.',
+        'The index before has the tables of an older version, so it can no longer be used. Remove it: index again --drop-old.',
       );
     }
     const gone = `${current}_gone`;

@@ -109,7 +109,7 @@ export class WithdrawInvitation extends OnPartner<void> {
   }
 
   override outcomeOf(): string {
-    return `Invitation ${this.invitation} is withdrawn: its link is of no use any more.`;
+    return `Invitation ${this.invitation} is withdrawn: its link can no longer be used.`;
   }
 }
 
@@ -148,7 +148,7 @@ export class RemoveMember extends OnPartner<void> {
   }
 
   override outcomeOf(): string {
-    return `${printable(this.subject)} is no member any more, and is signed out.`;
+    return `${printable(this.subject)} is no longer a member, and is signed out.`;
   }
 }
 

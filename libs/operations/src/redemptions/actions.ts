@@ -93,7 +93,7 @@ export const CANDIDATES: readonly Candidate[] = [
     consequence: ({ id, points, wallet }, { state }) => {
       if (state === 'failed') return `Redemption ${id} ends as failed: no points were taken.`;
       return state === 'reverting'
-        ? `Redemption ${id} is not paid any more: the partner is asked to give ${points.toString()} points back to ${wallet}.`
+        ? `Redemption ${id} is no longer paid: the partner is asked to give ${points.toString()} points back to ${wallet}.`
         : `The vault is asked to cancel the voucher of redemption ${id}; where it was claimed first, the claim counts.`;
     },
   },
@@ -133,7 +133,7 @@ export const CANDIDATES: readonly Candidate[] = [
     input: 'settledByHand',
     isFinal: true,
     consequence: ({ id, points, wallet }) =>
-      `Redemption ${id} stays as it is and needs no attention any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
+      `Redemption ${id} stays as it is and no longer needs attention: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
   },
 ];
 

@@ -2,7 +2,7 @@ import { PermanentError, type Refusal, type RefusalCode } from '#libs/domain';
 import { type ActionWords, asCommand, asTitle } from '../text/action-words.js';
 
 const REMEDIES: Readonly<Partial<Record<RefusalCode, (say: ActionWords) => string>>> = {
-  final: () => 'Nothing can be changed any more; `redemption show` has its end.',
+  final: () => 'Nothing can be changed now; `redemption show` says how it ended.',
   'needs-operator': () => 'Settle it: `redemption show` says with which command.',
   'not-in-attention': (say) =>
     `\`redemption show\` says what it waits for; ${say('retry')} does it now, ${say('cancel')} ends it.`,
@@ -10,7 +10,7 @@ const REMEDIES: Readonly<Partial<Record<RefusalCode, (say: ActionWords) => strin
   'vault-not-asked': (say) =>
     `The service asks the vault before it gives points back: ${say('retry')}, and again when its call has been made.`,
   'too-late-to-cancel': (say) =>
-    `There is nothing to cancel any more: ${say('retry')} asks for the points now.`,
+    `There is nothing left to cancel: ${say('retry')} asks for the points now.`,
   'not-yet-cancellable': (say) =>
     `${say('retry')} asks the partner now; ${say('set-partner-tx')} and ${say('not-deducted')} say what the partner has told you.`,
   'not-restorable': (say) =>

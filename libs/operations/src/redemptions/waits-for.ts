@@ -115,7 +115,7 @@ export const ATTENTION: Readonly<Record<AttentionReason, Advice>> = {
   'payout-unresolved': (say) =>
     `The chain has not said for a day what became of the voucher, or contradicts itself. Look at the nodes and at the vault, then ${say('retry')}. Nothing else: the tokens may still have moved.`,
   'paid-after-dead': (say) =>
-    `The chain took back what was final: the tokens were paid although the points were on their way back. No command moves either any more. Pause the partner, halt payouts, settle with the partner by hand, then ${say('settled-by-hand')}.`,
+    `The chain took back what was final: the tokens were paid although the points were on their way back. No command can move either of them now. Pause the partner, halt payouts, settle with the partner by hand, then ${say('settled-by-hand')}.`,
   'settled-by-hand': () =>
     'nothing: it was settled with the partner by hand, and the row stays as the proof. The note is in redemption.audit.',
   'claimed-without-plan': (say) =>

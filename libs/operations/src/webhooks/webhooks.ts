@@ -245,7 +245,7 @@ export class RemoveWebhook extends OnWebhook {
   static readonly spec = {
     command: 'partner webhook remove',
     description: 'end a webhook: what waits is not sent, and its log is removed',
-    consequence: 'What waits is not sent any more, and the log of this webhook is removed.',
+    consequence: 'Waiting events are not sent, and the log of this webhook is removed.',
     isConfirmed: true,
   } as const;
 

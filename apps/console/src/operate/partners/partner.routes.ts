@@ -122,7 +122,7 @@ export const PARTNER_ROUTES = [
     path: 'partners/:partner/invitations/:invitation/withdraw',
     summary: 'Withdraw an invitation',
     description: 'One that is still open.',
-    answer: 'Its link is of no use any more.',
+    answer: 'Its link can no longer be used.',
     fails: [
       [
         ...[404, 'There is no such partner, or no such invitation that is open.'],
@@ -134,7 +134,7 @@ export const PARTNER_ROUTES = [
     path: 'partners/:partner/members/remove',
     summary: 'Remove a member',
     description: 'Ends the person’s sessions for it.',
-    answer: 'No member any more.',
+    answer: 'No longer a member.',
     fails: [
       MALFORMED,
       [404, 'There is no such partner, or no such member.', 'NOT_FOUND', 'PARTNER_UNKNOWN'],

@@ -12,7 +12,7 @@ export const refusalsEn = {
   INTERNAL_SERVER_ERROR: 'Something went wrong on our side. Try again; nothing is done twice.',
   INVALID_POINTS: 'Enter a whole number of points.',
   NEEDS_OPERATOR: 'A person is looking into this redemption; it cannot be cancelled now.',
-  NOT_FOUND: 'That is not there any more.',
+  NOT_FOUND: 'That is no longer there.',
   NOT_RESTORABLE: 'This redemption cannot be cancelled now.',
   NOT_YET_CANCELLABLE: 'It cannot be cancelled in this moment.',
   NO_CONNECTION: 'The page has no connection.',

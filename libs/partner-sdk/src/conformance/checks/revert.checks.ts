@@ -132,7 +132,7 @@ export const REVERT_CHECKS = {
     severity: 'warning',
     title: 'A confirmation that contradicts your books is refused',
     section: CONFIRM,
-    rule: 'claimed, of a redemption that you have reverted: the books of one side are wrong. What you accept counts as delivered, and nobody hears of it.',
+    rule: 'claimed, of a redemption that you have reverted: the books of one side are wrong. What you accept counts as delivered, and no alert is raised.',
     remedy:
       'Compare status with the recorded deduction; refuse what contradicts it (ERR-INTERNAL), and call us.',
   },

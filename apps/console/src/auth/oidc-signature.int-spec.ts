@@ -192,6 +192,62 @@ describe('groups that the issuer left out, because they are too many', () => {
   });
 });
 
+describe('an answer of the token endpoint', () => {
+  const answers = (status: number, body: string): void => {
+    bench.issuer.onTheWay.set(TOKEN, (_, answer) => {
+      answer.statusCode = status;
+      return body;
+    });
+  };
+
+  it('that refuses the client says so on the page, and in the log what to do', async () => {
+    const before = bench.logged.length;
+    bench.issuer.onTheWay.set(TOKEN, (_, answer) => {
+      answer.statusCode = 401;
+      answer.setHeader('www-authenticate', 'Basic realm="issuer"');
+      answer.setHeader('content-type', 'text/plain');
+      return JSON.stringify({ error: 'invalid_client', error_description: 'AADSTS7000222' });
+    });
+    expect(await signIn()).toBe('OIDC_CLIENT_REFUSED');
+    const log = bench.logged.slice(before).join('');
+    expect(log).toContain('invalid_client');
+    expect(log).toContain('check OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
+  });
+
+  it.each([
+    [503, '<html>'],
+    [429, '{}'],
+    [400, '{"error":"temporarily_unavailable"}'],
+  ])('of status %d that may pass asks to try again: %s', async (status, body) => {
+    answers(status, body);
+    expect(await signIn()).toBe('OIDC_UNAVAILABLE');
+  });
+});
+
+describe('a person', () => {
+  it.each([
+    ['cn=Ann Lee,ou=Staff', '%cn%3DAnn%20Lee%2Cou%3DStaff'],
+    ['%41', '%%2541'],
+    ['ann\u0000lee', '%ann%00lee'],
+    ['Änn', 'Änn'],
+  ])('may have any name at the issuer: %j', async (sub, kept) => {
+    replaceToken(({ header, claims }) =>
+      byKey(next, { ...header, kid: 'next' }, { ...claims, sub, preferred_username: 'ann' }),
+    );
+    const visitor = bench.visitor();
+    expect(await bench.signInByOidc(visitor)).toBe('');
+    const session = (await (await visitor.get('/api/auth/me')).json()) as SessionBody;
+    expect(session.subject).toBe(`oidc:${bench.issuer.url}|${kept}`);
+  });
+});
+
+it('groups of which none has a role are told in the log', async () => {
+  bench.issuer.groups.set('ann', ['players']);
+  const before = bench.logged.length;
+  expect(await signIn()).toBe('NOT_AN_OPERATOR');
+  expect(bench.logged.slice(before).join('')).toContain('is in OIDC_ROLES');
+});
+
 describe('a new key of the issuer', () => {
   it('is fetched when a token names it, and no unknown key has the keys fetched again at once', async () => {
     expect(await signIn()).toBe('viewer');
@@ -205,6 +261,50 @@ describe('a new key of the issuer', () => {
     replaceToken(({ header, claims }) => byKey(foreign, { ...header, kid: 'unknown' }, claims));
     for (let times = 0; times < 3; times++) expect(await signIn()).toBe('OIDC_REFUSED');
     expect(timesAsked(KEYS)).toBe(before + 1);
+  });
+});
+
+describe('a discovery document that changes', () => {
+  let own: ConsoleBench;
+  let shared: ConsoleBench;
+  beforeAll(async () => {
+    shared = bench;
+    own = await ConsoleBench.start();
+    bench = own;
+  });
+  afterAll(async () => {
+    bench = shared;
+    await own.stop();
+  });
+  const lists = (changes: Json): void => {
+    bench.issuer.onTheWay.set(DISCOVERY, (body) =>
+      JSON.stringify({ ...(JSON.parse(body) as Json), ...changes }),
+    );
+  };
+
+  it('may have null for what the issuer does not have', async () => {
+    lists({
+      scopes_supported: null,
+      token_endpoint_auth_methods_supported: null,
+      id_token_signing_alg_values_supported: null,
+    });
+    expect(await signIn()).toBe('NOT_AN_OPERATOR');
+  });
+
+  it('is read again after an hour, and the old one used where the new one cannot be had', async () => {
+    const scope = async (): Promise<string | null> => {
+      const wish = { kind: 'operator', returnTo: '/operate/' };
+      const answer = await bench.visitor().post('/api/auth/oidc/start', wish);
+      return new URL(((await answer.json()) as { url: string }).url).searchParams.get('scope');
+    };
+    bench.clock.advance(HOUR_SECONDS * 1000);
+    expect(await scope()).toBe('openid profile email groups');
+    lists({ scopes_supported: ['openid', 'groups'] });
+    bench.clock.advance(HOUR_SECONDS * 1000);
+    expect(await scope()).toBe('openid groups');
+    bench.clock.advance(HOUR_SECONDS * 1000);
+    bench.issuer.onTheWay.set(DISCOVERY, () => '<html>');
+    expect(await scope()).toBe('openid groups');
   });
 });
 
@@ -231,6 +331,15 @@ describe('before the first sign-in', () => {
       JSON.stringify({ ...(JSON.parse(body) as Json), ...change }),
     );
     expect(await signIn()).toBe('OIDC_UNAVAILABLE');
+  });
+
+  it('a discovery document with a slash too many is refused, and the log says what to set', async () => {
+    const named = `${bench.issuer.url}/realms/a/`;
+    bench.issuer.onTheWay.set(DISCOVERY, (body) =>
+      JSON.stringify({ ...(JSON.parse(body) as Json), issuer: named }),
+    );
+    expect(await signIn()).toBe('OIDC_UNAVAILABLE');
+    expect(bench.logged.join('')).toContain(`${named}: set OIDC_ISSUER`);
   });
 
   it.each<[string, (body: string) => string]>([

@@ -129,6 +129,7 @@ describe('signing in by OpenID Connect', () => {
     const query = new URLSearchParams({ error: 'access_denied', state, iss: bench.issuer.url });
     const page = await end(visitor, `/api/auth/oidc/callback?${query.toString()}`);
     expect(problemOf(page)).toBe('OIDC_DENIED');
+    expect(bench.logged.at(-1)).toContain('access_denied');
   });
 
   it.each([

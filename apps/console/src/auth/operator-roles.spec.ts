@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type OperatorRole } from '#libs/db';
 import { type ConsoleSettings } from '../console.env.js';
 import { groupRoles, operatorWallets } from './operator-roles.js';
-import { oidcSubject, roleNow, walletSubject } from './operators.js';
+import { oidcSubject, roleNow, roleOfGroups, walletSubject } from './operators.js';
 
 const ANN = `0x${'a1'.repeat(20)}`;
 const BOB = `0x${'b2'.repeat(20)}`;
@@ -64,6 +64,32 @@ const settingsOf = (
     oidcRoles: groupRoles(groups),
     oidcIssuer,
   }) as ConsoleSettings;
+
+it.each<[string, object]>([
+  ['groups', { groups: ['players', 'ops'] }],
+  ['groups', { groups: 'ops' }],
+  ['https://issuer.example/groups', { 'https://issuer.example/groups': ['ops'] }],
+  ['realm_access.roles', { realm_access: { roles: ['ops'] } }],
+  ['resource_access.my.app.roles', { resource_access: { 'my.app': { roles: ['ops'] } } }],
+  [
+    'urn:zitadel:iam:org:project:roles',
+    { 'urn:zitadel:iam:org:project:roles': { ops: { 1: 'x' } } },
+  ],
+])('finds the groups in the claim %s of %j', (oidcGroupsClaim, claims) => {
+  const settings = { oidcGroupsClaim, oidcRoles: groupRoles('ops=admin') } as ConsoleSettings;
+  expect(roleOfGroups(claims as Readonly<Record<string, unknown>>, settings)).toBe('admin');
+});
+
+it.each<[string, object]>([
+  ['groups', { groups: [['ops']] }],
+  ['groups', { groups: { roles: ['ops'] } }],
+  ['a.b', { a: 'ops' }],
+  ['a.b', { a: ['ops'] }],
+  ['constructor.name', {}],
+])('finds none in the claim %s of %j', (oidcGroupsClaim, claims) => {
+  const settings = { oidcGroupsClaim, oidcRoles: groupRoles('ops=admin') } as ConsoleSettings;
+  expect(roleOfGroups(claims as Readonly<Record<string, unknown>>, settings)).toBeUndefined();
+});
 
 describe('the role of an operator now', () => {
   it.each<[string, string, ConsoleSettings, OperatorRole | undefined]>([

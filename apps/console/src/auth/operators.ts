@@ -16,9 +16,19 @@ export function isWalletSubject(subject: string): boolean {
   return subject.startsWith(WALLET);
 }
 
+/**
+ * Subject of the person whom the issuer names `sub`. A name with white space or control characters, which the database
+ * does not take in a subject, is percent-encoded behind a percent sign; any other is kept as it is.
+ */
 export function oidcSubject(issuer: string, sub: string): string {
-  return `${OIDC}${issuer}|${sub}`;
+  const kept = NEEDS_ENCODING.test(sub)
+    ? `%${encodeURIComponent(Buffer.from(sub).toString())}`
+    : sub;
+  return `${OIDC}${issuer}|${kept}`;
 }
+
+/** Names that begin with a percent sign are encoded too, so that no two persons get the same subject. */
+const NEEDS_ENCODING = /^%|[\s\p{Z}\p{C}]/u;
 
 /**
  * The role of an operator by the current settings; undefined where the person is not an operator any more.
@@ -44,12 +54,30 @@ export function roleNow(
   return roleThen;
 }
 
-/** @param claim value of the groups claim, not validated */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** The value of a claim, which may lie in another one: `realm_access.roles` (Keycloak). */
+export function claimOf(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  const outer = Object.keys(claims).find((key) => name.startsWith(`${key}.`));
+  const inner = outer === undefined ? undefined : claims[outer];
+  return isObject(inner) ? claimOf(inner, name.slice(`${outer}.`.length)) : undefined;
+}
+
+function isObject(value: unknown): value is Claims {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The highest role of the groups, which are a list, a single name, or the keys of an object (Zitadel).
+ * @param claims of the ID token
+ */
 export function roleOfGroups(
-  claim: unknown,
-  { oidcRoles }: ConsoleSettings,
+  claims: Claims,
+  { oidcGroupsClaim, oidcRoles }: ConsoleSettings,
 ): OperatorRole | undefined {
-  const groups = (Array.isArray(claim) ? claim : [claim]) as unknown[];
+  const claim = claimOf(claims, oidcGroupsClaim);
+  const groups: unknown[] = isObject(claim) ? Object.keys(claim) : [claim].flat();
   return highestOf(
     groups.flatMap((group) => (typeof group === 'string' ? (oidcRoles?.get(group) ?? []) : [])),
   );
@@ -60,11 +88,8 @@ export function roleOfGroups(
  * (`_claim_names`, OpenID Connect Core 1.0, section 5.6.2), or sets `hasgroups` in place of `groups` (Microsoft Entra).
  * @param claims of the ID token
  */
-export function groupsLeftOut(
-  claims: Readonly<Record<string, unknown>>,
-  { oidcGroupsClaim }: ConsoleSettings,
-): boolean {
-  if (claims[oidcGroupsClaim] !== undefined) return false;
+export function groupsLeftOut(claims: Claims, { oidcGroupsClaim }: ConsoleSettings): boolean {
+  if (claimOf(claims, oidcGroupsClaim) !== undefined) return false;
   const { _claim_names: elsewhere, hasgroups } = claims;
   const isElsewhere =
     typeof elsewhere === 'object' &&

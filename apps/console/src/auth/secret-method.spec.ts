@@ -5,6 +5,7 @@ const [BASIC, POST] = ['client_secret_basic', 'client_secret_post'] as const;
 
 it.each([
   [undefined, BASIC],
+  [null, BASIC],
   [[], BASIC],
   [[BASIC], BASIC],
   [[POST], POST],

@@ -1,5 +1,5 @@
 interface IssuerMetadata {
-  readonly token_endpoint_auth_methods_supported?: readonly string[] | undefined;
+  readonly token_endpoint_auth_methods_supported?: readonly string[] | null | undefined;
 }
 
 /**
@@ -7,8 +7,9 @@ interface IssuerMetadata {
  * section 3), and so it is if the list has neither way.
  */
 export function secretMethodOf({
-  token_endpoint_auth_methods_supported: methods = [],
+  token_endpoint_auth_methods_supported: listed,
 }: IssuerMetadata): 'client_secret_basic' | 'client_secret_post' {
+  const methods = listed ?? [];
   const isBasic =
     methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
   return isBasic ? 'client_secret_basic' : 'client_secret_post';

@@ -18,6 +18,10 @@ const MESSAGES = {
     403,
     'The sign-in service left out your groups, because you are in too many: an administrator lets it send only the groups of this console, or roles.',
   ],
+  OIDC_CLIENT_REFUSED: [
+    401,
+    'The sign-in service refuses this console: an administrator checks the client id and secret.',
+  ],
   OIDC_STATE: [401, 'This sign-in was begun elsewhere, or took too long: begin again.'],
   OIDC_DENIED: [401, 'The sign-in service said no.'],
   OIDC_REFUSED: [401, 'The answer of the sign-in service cannot be believed: begin again.'],

@@ -45,7 +45,7 @@ export class OidcIssuer {
   /** Paths of the requests, in order. */
   readonly asked: string[] = [];
   /** Changes the answer of a path on its way to the console, as a proxy would that holds no key of the issuer. */
-  readonly onTheWay = new Map<string, (body: string) => string>();
+  readonly onTheWay = new Map<string, (body: string, answer: ServerResponse) => string>();
 
   private constructor(
     readonly url: string,
@@ -148,10 +148,13 @@ export class OidcIssuer {
 }
 
 /** The provider passes the whole body to `end`. */
-function changeBody(response: ServerResponse, change: (body: string) => string): void {
+function changeBody(
+  response: ServerResponse,
+  change: (body: string, answer: ServerResponse) => string,
+): void {
   const end = response.end.bind(response) as (body: string) => ServerResponse;
   response.end = ((body: Buffer | string = '') => {
-    const changed = change(body.toString());
+    const changed = change(body.toString(), response);
     response.setHeader('content-length', Buffer.byteLength(changed));
     return end(changed);
   }) as typeof response.end;

@@ -22,6 +22,8 @@ export const texts = {
     LINK_CLOSED: 'This link was used or has expired. Make a new one.',
     OIDC_GROUPS_LEFT_OUT:
       'The sign-in service left your groups out, because you are in too many. An administrator lets it send only the groups of this console, or roles.',
+    OIDC_CLIENT_REFUSED:
+      'The sign-in service refuses this console. An administrator checks its client id and secret.',
     OIDC_STATE: 'This sign-in was begun elsewhere, or took too long. Begin again.',
     OIDC_DENIED: 'The sign-in service said no, or you cancelled.',
     OIDC_REFUSED: 'The answer of the sign-in service cannot be believed. Begin again.',

@@ -104,6 +104,20 @@ describe('before `migrate` knows of the pooler', () => {
     await expect(open('api')).rejects.toMatchObject({ code: 'SESSION_DEFAULTS_MISSING' });
     await expect(open('redemption')).rejects.toThrow('statement_timeout is 0, not 60000');
   });
+
+  it('none starts either that takes the pooler for the server, if the pooler leaves out its options', async () => {
+    const deaf = await PgBouncer.start({
+      ...{ url: test.url, poolSize: POOL_SIZE, users: USERS, ignores: 'options' },
+    });
+    try {
+      const url = deaf.through(test.urlAs('api'));
+      await expect(open('api', { url, isPooled: false })).rejects.toThrow(
+        'ignore_startup_parameters',
+      );
+    } finally {
+      await deaf.stop();
+    }
+  });
 });
 
 describe('behind the pooler', () => {

@@ -132,8 +132,15 @@ function serverConfig(url: URL, session: SessionSettings): ClientConfig {
   // because the last value wins.
   const given = url.searchParams.get('options');
   url.searchParams.delete('options');
-  // Nor may the URL replace the application name, by which `countPrograms` counts programs.
-  url.searchParams.delete('application_name');
+  // Nor may the URL replace the application name, by which `countPrograms` counts programs, or a time limit.
+  for (const name of ['application_name', 'query_timeout', ...Object.keys(session)]) {
+    url.searchParams.delete(name);
+  }
+  // In libpq: the certificates that the system trusts, and the host name is checked.
+  if (url.searchParams.get('sslrootcert') === 'system') {
+    url.searchParams.delete('sslrootcert');
+    url.searchParams.set('sslmode', 'verify-full');
+  }
   // sslmode has libpq's meaning: `require` encrypts, `verify-full` also checks the host name.
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   const all = [

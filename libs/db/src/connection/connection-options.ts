@@ -29,7 +29,7 @@ export function connectionOptions(options: DatabaseOptions): CheckedConfig {
   const url = DatabaseUrl.parse(options.url);
   return {
     server: () => new URL(url.href),
-    // A pooler accepts no session settings. requireSessionDefaults checks the sessions instead.
+    // A pooler accepts no session settings. requireSessionDefaults checks the sessions.
     session: isPooled ? {} : sessionSettings(options),
     readOnly,
     isPooled,

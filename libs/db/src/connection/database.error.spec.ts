@@ -7,9 +7,38 @@ it.each([
   ['57P03', 'The database accepts no connections yet: it starts or shuts down (57P03)'],
   ['40001', 'The database could not serialize a transaction (40001)'],
   ['08006', 'The database did not answer (08006)'],
+  ['08P01', 'The database refused: as the server has it (08P01)'],
+  ['58000', 'The database refused: as the server has it (58000)'],
+  ['58030', 'The database refused: as the server has it (58030)'],
+  ['XX000', 'The database refused: as the server has it (XX000)'],
+  ['25P03', 'The database ended a transaction that was idle for too long (25P03)'],
+  ['57P05', 'The database ended an idle session (57P05)'],
+  [
+    '42P05',
+    'The database has the prepared statement of another session (42P05). If a pooler gives each transaction another session, set DATABASE_DIRECT_URL',
+  ],
 ])('says what the server means by %s', (code, message) => {
   const error = Object.assign(new Error('as the server has it'), { code, severity: 'ERROR' });
   expect(databaseError(error)).toMatchObject({ code: 'DATABASE_UNAVAILABLE', message });
+});
+
+it('says what to do where a pooler takes no options', () => {
+  const refused = new Error('unsupported startup parameter: options');
+  const error = Object.assign(refused, { code: '08P01', severity: 'FATAL' });
+  expect(databaseError(error).message).toContain('set DATABASE_DIRECT_URL');
+});
+
+it('does not take corrupted data for what may pass', () => {
+  const error = Object.assign(new Error('invalid page'), { code: 'XX001', severity: 'ERROR' });
+  expect(databaseError(error)).toMatchObject({ code: 'DATABASE_REFUSED', retryable: false });
+});
+
+it('names the file of the URL that cannot be read', () => {
+  const fields = { code: 'ENOENT', syscall: 'open', path: '/certs/root.crt' };
+  expect(databaseError(Object.assign(new Error('ENOENT'), fields))).toMatchObject({
+    message:
+      'The database cannot be asked: the file /certs/root.crt of its URL cannot be read (ENOENT)',
+  });
 });
 
 it('says that nothing answers where nothing does', () => {

@@ -3,9 +3,13 @@ import { type LowmarkError, PermanentError, RetryableError } from '#libs/domain'
 
 /** What the server says by the codes of refusals that may pass (appendix A of PostgreSQL's manual). */
 const PASSING_STATES: ReadonlyMap<string, string> = new Map([
-  ['25006', 'takes no writes'],
+  ['25006', 'takes no writes: it is a standby, or default_transaction_read_only is on'],
+  ['25P03', 'ended a transaction that was idle for too long'],
+  ['25P04', 'ended a transaction that took too long: set transaction_timeout to 0 for this user'],
+  ['26000', 'has lost a prepared statement'],
   ['40001', 'could not serialize a transaction'],
   ['40P01', 'ended a deadlock'],
+  ['42P05', 'has the prepared statement of another session'],
   ['53100', 'has no space left on its disk'],
   ['53200', 'has no memory left'],
   ['53300', 'has no connections left'],
@@ -14,15 +18,24 @@ const PASSING_STATES: ReadonlyMap<string, string> = new Map([
   ['57P01', 'ended the connection: it shuts down, or an administrator ended it'],
   ['57P02', 'ended the connection after a crash'],
   ['57P03', 'accepts no connections yet: it starts or shuts down'],
+  ['57P04', 'was dropped'],
+  ['57P05', 'ended an idle session'],
 ]);
+/** Codes by which poolers refuse for many reasons, and PostgreSQL for faults of the machine: the message says which. */
+const SAYS_WHY = /^(?:08P01|58...|XX000)$/;
+/** A new session has its own prepared statements. */
+const OF_THE_SESSION = ['26000', '42P05'];
+const POOLER = 'If a pooler gives each transaction another session, set DATABASE_DIRECT_URL';
 
 /** The database does not answer, is starting or overloaded, or cancelled a statement. */
 export class DatabaseUnavailableError extends RetryableError {
   constructor(cause: unknown) {
     // An error without a code has a message of the driver ("The server does not support SSL connections").
     const why = codeOf(cause) ?? (isError(cause) ? cause.message : 'no code');
-    const what = PASSING_STATES.get(why) ?? 'did not answer';
-    super('DATABASE_UNAVAILABLE', `The database${serverOf(cause)} ${what} (${why})`, { cause });
+    const text = `The database${serverOf(cause)} ${whatOf(cause, why)} (${why})`;
+    const isPooler = OF_THE_SESSION.includes(why) || text.includes('unsupported startup parameter');
+    const advice = isPooler ? `. ${POOLER}` : '';
+    super('DATABASE_UNAVAILABLE', `${text}${advice}`, { cause });
   }
 }
 
@@ -103,8 +116,11 @@ export class SchemaBusyError extends RetryableError {
 // Class "invalid authorization specification".
 const LOGIN_REFUSED = /^28/;
 // Classes of errors that may pass: lost connection (08), insufficient resources (53), operator intervention and
-// cancelled statements (57), deadlocks and serialisation failures (40).
-const PASSING = /^(08|53|57|40)/;
+// cancelled statements (57), faults of the machine and refusals of poolers (58, XX000), deadlocks and serialisation
+// failures (40).
+const PASSING = /^(?:(?:08|53|57|58|40)...|XX000)$/;
+/** PostgreSQL's function that refuses a prepared statement whose columns have changed since, as a migration does. */
+const CHANGED_COLUMNS = 'RevalidateCachedQuery';
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 /**
@@ -121,7 +137,7 @@ export function databaseError(error: unknown): LowmarkError | Error {
     code !== undefined && SQL_STATE.test(code) && 'severity' in error ? code : undefined;
   if (sqlState !== undefined) {
     if (LOGIN_REFUSED.test(sqlState)) return new LoginRefusedError(sqlState, error);
-    return PASSING.test(sqlState)
+    return PASSING.test(sqlState) || PASSING_STATES.has(sqlState) || isOfTheSession(error)
       ? new DatabaseUnavailableError(error)
       : new DatabaseRefusedError(sqlState, error);
   }
@@ -130,12 +146,25 @@ export function databaseError(error: unknown): LowmarkError | Error {
     : error;
 }
 
+/** Whether the refusal is due to the session's prepared statements, so that every use of this session would meet it. */
+export function isOfTheSession(error: unknown): boolean {
+  const { routine } = error as { routine?: unknown };
+  return OF_THE_SESSION.includes(codeOf(error) ?? '') || routine === CHANGED_COLUMNS;
+}
+
 // Messages of connection errors that pg raises without a code.
 const CONNECTION_MESSAGE = /timeout|terminated|not queryable|connection|Query read timeout/i;
 
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : undefined;
+}
+
+function whatOf(cause: unknown, code: string): string {
+  const { message = '', syscall, path } = cause as Partial<Record<string, string>>;
+  if (syscall === 'open') return `cannot be asked: the file ${path} of its URL cannot be read`;
+  if (SAYS_WHY.test(code)) return `refused: ${message}`;
+  return PASSING_STATES.get(code) ?? 'did not answer';
 }
 
 /** The server that a network error names, with a space first. */

@@ -55,6 +55,31 @@ describe('Database', () => {
     await expect(refused).rejects.toThrow(DatabaseRefusedError);
   });
 
+  it('takes a transaction that an administrator limits for one that may pass', async () => {
+    const database = await test.open({ poolSize: 1 });
+    const late = database.transaction(async (client) => {
+      await client.query("SET LOCAL transaction_timeout = '50ms'");
+      await client.query('SELECT pg_sleep(9)');
+    });
+    await expect(late).rejects.toThrow('set transaction_timeout to 0 for this user (25P04)');
+    await expect(late).rejects.toThrow(DatabaseUnavailableError);
+  });
+
+  it('plans a statement again whose columns have changed, on another connection', async () => {
+    const [database, other] = [await test.open({ poolSize: 1 }), await test.open({ poolSize: 1 })];
+    const read = { name: 'changing', text: 'SELECT * FROM partners.changing' };
+    const inTransaction = () => database.transaction((client) => client.query(read));
+    await other.query(statement('CREATE TABLE partners.changing (one int)'));
+    try {
+      await inTransaction();
+      await other.query(statement('ALTER TABLE partners.changing ALTER one TYPE text'));
+      await expect(inTransaction()).rejects.toThrow(DatabaseUnavailableError);
+      expect((await inTransaction()).rows).toEqual([]);
+    } finally {
+      await other.query(statement('DROP TABLE partners.changing'));
+    }
+  });
+
   describe('each row as it comes', () => {
     const rowsOf = (text: string, name?: string) => ({ text, ...(name && { name }), values: [3] });
     const COUNT = 'SELECT n FROM generate_series(1, $1::int) AS n';

@@ -4,7 +4,7 @@ import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan } from '#libs/platform';
 import { type CheckedClient } from './checked-client.js';
 import { answerTimeoutOf } from './connection-options.js';
-import { databaseError } from './database.error.js';
+import { databaseError, isOfTheSession } from './database.error.js';
 import { type Statement } from './named.js';
 import { spanOf } from './trace-statements.js';
 import { type IndexPart, schemaOf } from './stake-set.js';
@@ -95,6 +95,7 @@ export class Database {
             await client.query('ROLLBACK').catch(() => {
               throw error;
             });
+            if (isOfTheSession(error)) throw error;
             return { error };
           }
         },

@@ -75,16 +75,21 @@ export function sessionSettings(options: SessionOptions): SessionSettings {
   };
 }
 
-/** Sessions behind the pooler do not have the settings that the program needs. */
+/** Sessions do not have the settings that the program needs. */
 export class SessionDefaultsError extends PermanentError {
-  constructor(different: readonly string[]) {
+  constructor(different: readonly string[], isPooled: boolean) {
     super(
       'SESSION_DEFAULTS_MISSING',
-      `Behind the pooler sessions have other settings than this program needs: ${different.join('; ')}. Run \`migrate\` with DATABASE_DIRECT_URL ` +
-        'and the URL of this program, then let the pooler connect again (RECONNECT on its console). See docs/operating/scaling.md#pgbouncer.',
+      `${isPooled ? 'Behind the pooler sessions' : 'Sessions'} have other settings than this program needs: ${different.join('; ')}. ` +
+        `${isPooled ? SET_DEFAULTS : NO_POOLER} See docs/operating/scaling.md#pgbouncer.`,
     );
   }
 }
+
+const SET_DEFAULTS =
+  'Run `migrate` with DATABASE_DIRECT_URL and the URL of this program, then let the pooler connect again (RECONNECT on its console).';
+const NO_POOLER =
+  'A pooler leaves out the startup options of this program (ignore_startup_parameters): let it pass them on, or set DATABASE_DIRECT_URL.';
 
 /**
  * Names of settings that every session of every program sets by itself, whatever the database or the user has. In lower
@@ -115,16 +120,19 @@ export async function differentSettings(
 }
 
 /**
- * Checks the defaults of the database user, with which a pooler's sessions begin.
+ * Checks that sessions begin with the settings that the program asks for. Behind a pooler these are the defaults of the
+ * database user; some poolers leave out startup options without an error.
  * @throws SessionDefaultsError, and what the query throws
  */
 export async function requireSessionDefaults(
   database: Queryable,
   wanted: SessionSettings,
+  isPooled = false,
 ): Promise<void> {
   const different = await differentSettings(database, wanted);
   if (different.length === 0) return;
   throw new SessionDefaultsError(
     different.map((one) => `${one.name} is ${one.found ?? 'unknown'}, not ${one.wanted}`),
+    isPooled,
   );
 }

@@ -84,9 +84,7 @@ export async function createDatabase(options: OpenOptions): Promise<Database> {
   const { master } = dataSource.driver as unknown as { master: Pool };
   const database = new Database(dataSource, master);
   try {
-    if (options.isPooled === true) {
-      await requireSessionDefaults(database, sessionSettings(options));
-    }
+    await requireSessionDefaults(database, sessionSettings(options), options.isPooled);
     await requireSchema(database, options.schema, options.migrations);
     return database;
   } catch (error) {

@@ -13,6 +13,8 @@ export interface PgBouncerOptions {
   readonly users?: readonly string[];
   /** Server connections per user. */
   readonly poolSize: number;
+  /** Startup parameters that it leaves out; default: none. */
+  readonly ignores?: string;
 }
 
 /** PgBouncer in transaction mode: Debian's package with its default settings. */
@@ -23,7 +25,12 @@ export class PgBouncer {
     private readonly port: number,
   ) {}
 
-  static async start({ url, users = [], poolSize }: PgBouncerOptions): Promise<PgBouncer> {
+  static async start({
+    url,
+    users = [],
+    poolSize,
+    ignores = '',
+  }: PgBouncerOptions): Promise<PgBouncer> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-pgbouncer-'));
     const server = new URL(url);
     const port = await freePort();
@@ -38,6 +45,7 @@ export class PgBouncer {
       pool_mode: 'transaction',
       default_pool_size: String(poolSize),
       max_client_conn: '1000',
+      ignore_startup_parameters: ignores,
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     const file = join(folder, 'pgbouncer.ini');

@@ -83,6 +83,7 @@ it.each<[string, object]>([
 it.each<[string, object]>([
   ['groups', { groups: [['ops']] }],
   ['groups', { groups: { roles: ['ops'] } }],
+  ['groups', { groups: { ops: false, staff: {} } }],
   ['a.b', { a: 'ops' }],
   ['a.b', { a: ['ops'] }],
   ['constructor.name', {}],

@@ -64,12 +64,17 @@ export function claimOf(claims: Claims, name: string): unknown {
   return isObject(inner) ? claimOf(inner, name.slice(`${outer}.`.length)) : undefined;
 }
 
+function keysThatHold(claim: Claims): string[] {
+  return Object.keys(claim).filter((key) => Boolean(claim[key]));
+}
+
 function isObject(value: unknown): value is Claims {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * The highest role of the groups, which are a list, a single name, or the keys of an object (Zitadel).
+ * The highest role of the groups, which are a list, a single name, or the keys of an object (Zitadel), but for those
+ * whose value is false or null.
  * @param claims of the ID token
  */
 export function roleOfGroups(
@@ -77,7 +82,7 @@ export function roleOfGroups(
   { oidcGroupsClaim, oidcRoles }: ConsoleSettings,
 ): OperatorRole | undefined {
   const claim = claimOf(claims, oidcGroupsClaim);
-  const groups: unknown[] = isObject(claim) ? Object.keys(claim) : [claim].flat();
+  const groups: unknown[] = isObject(claim) ? keysThatHold(claim) : [claim].flat();
   return highestOf(
     groups.flatMap((group) => (typeof group === 'string' ? (oidcRoles?.get(group) ?? []) : [])),
   );

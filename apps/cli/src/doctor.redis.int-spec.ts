@@ -137,6 +137,15 @@ describe('doctor on Redis', () => {
     expect(await finding(url.href)).toMatchObject({ ...wrong, found: `${url.host}: NOAUTH` });
   });
 
+  it('that has fewer databases', async () => {
+    const url = `${await started()}/99`;
+    expect(await finding(url)).toMatchObject({
+      state: 'warning',
+      found: `${new URL(url).host}: ERR DB index is out of range`,
+      mend: expect.stringContaining('correct the number in REDIS_URL'),
+    });
+  });
+
   it('that is not there', async () => {
     const port = await freePort();
     expect(await finding(`redis://127.0.0.1:${port}`)).toMatchObject({

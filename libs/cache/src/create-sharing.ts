@@ -14,6 +14,9 @@ export interface Sharing {
 /** Time that a start waits for Redis, in milliseconds, so that the first requests too are counted for all processes. */
 const START_MS = 1000;
 
+const NOT_USED =
+  'Redis is not used: this replica limits and caches by itself. `doctor` says what to do';
+
 export interface SharingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,12 +35,13 @@ export async function createSharing(
 ): Promise<Sharing> {
   const own = new MemoryRateLimiter(clock, { replicas });
   if (url === undefined) return { limiter: own, redis: undefined };
+  const server = new URL(url).host;
   const redis = new RedisLink({
     url,
     ...(redisDeadlineMs !== undefined && { deadlineMs: redisDeadlineMs }),
     onChange: (isUp, reason) => {
-      if (isUp) logger.info('Redis is used: limits and cached parts are shared');
-      else logger.warn({ reason }, 'Redis is not used: this replica limits and caches by itself');
+      if (isUp) logger.info({ server }, 'Redis is used: limits and cached parts are shared');
+      else logger.warn({ server, reason }, NOT_USED);
     },
   });
   traceRoundTrips(redis);

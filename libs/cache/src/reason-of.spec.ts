@@ -21,6 +21,15 @@ describe('reasonOf', () => {
     expect(reasonOf(new Error(message))).toBe(reason);
   });
 
+  it.each([
+    ['ERR max number of clients reached', 'eval', 'ERR max number of clients reached'],
+    ['ERR DB index is out of range', 'select', 'ERR DB index is out of range'],
+    [`ERR unknown command 'evalsha', with args beginning with: 'x'`, 'evalsha', 'ERR (evalsha)'],
+    ['ERR invalid password hunter', 'auth', 'ERR (auth)'],
+  ])('%s to the command %s', (message, name, reason) => {
+    expect(reasonOf(Object.assign(new Error(message), { command: { name } }))).toBe(reason);
+  });
+
   it('is the code of an error of the system', () => {
     expect(reasonOf(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))).toBe(
       'ECONNREFUSED',

@@ -199,6 +199,31 @@ describe('a refusal', () => {
     }
   });
 
+  it('of one client too many is told in its words', async () => {
+    redis = await startRedis();
+    const admin = new Redis(redis.url);
+    try {
+      await admin.config('SET', 'maxclients', '1');
+      observed(redis.url);
+      // Redis closes the connection at once, so that a write may fail before the refusal is read.
+      await until(() =>
+        changes.some(([, reason]) => reason === 'ERR max number of clients reached'),
+      );
+      await admin.config('SET', 'maxclients', '100');
+      expect(await link.whenUp(10_000)).toBe(true);
+    } finally {
+      admin.disconnect();
+    }
+  });
+
+  it('of the database number is told, and the link stays down', async () => {
+    redis = await startRedis();
+    observed(`${redis.url}/99`);
+    await until(() => changes.length > 0);
+    expect(await link.whenUp(500)).toBe(false);
+    expect(changes).toEqual([[false, 'ERR DB index is out of range']]);
+  });
+
   it('after a lost connection is told too: the user was deleted', async () => {
     redis = await startRedis();
     const admin = new Redis(redis.url);

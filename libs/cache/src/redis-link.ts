@@ -194,13 +194,29 @@ const CONNECTION: RedisOptions = {
 
 /**
  * Why Redis cannot be used, in readable form. An error of the driver carries its command, at worst AUTH with the
- * password. So only the error's code is used, and for NOPERM the missing right as `ACL SETUSER` writes it:
- * `NOPERM +hget`.
+ * password. So only the error's code is used, for NOPERM with the missing right as `ACL SETUSER` writes it
+ * (`NOPERM +hget`), and for ERR, which stands for many errors, with its words or else the name of the command.
  */
-export function reasonOf(error: Error & { code?: unknown }): string {
+export function reasonOf(
+  error: Error & { readonly code?: unknown; readonly command?: { readonly name: string } },
+): string {
   if (typeof error.code === 'string') return error.code;
   const code = /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] ?? 'the connection failed';
+  if (code === 'ERR') return ['ERR', ...whatOf(error)].join(' ');
   return code === 'NOPERM' ? `NOPERM ${rightOf(error.message)}` : code;
+}
+
+/** Nothing but plain words is shown: what a server repeats of a command stands in quotes or behind a colon. */
+function whatOf({
+  message,
+  command,
+}: {
+  readonly message: string;
+  readonly command?: { readonly name: string };
+}): string[] {
+  const words = /^ERR ([A-Za-z]+(?: [A-Za-z]+){1,14})\.?$/.exec(message)?.[1];
+  if (words !== undefined && command?.name !== 'auth') return [words];
+  return command === undefined ? [] : [`(${command.name})`];
 }
 
 function rightOf(message: string): string {

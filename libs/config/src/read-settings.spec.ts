@@ -9,6 +9,7 @@ import {
   DatabaseSettings,
   naturalBigInt,
   readSettings,
+  REDIS_URL_SETTING,
   sessionUrl,
   Setting,
   SettingsError,
@@ -150,4 +151,10 @@ it('the URL for sessions is the direct one where there is one', () => {
   const DATABASE_DIRECT_URL = 'postgresql://user:hunter2@one:5432/db';
   const both = readSettings(DatabaseSettings, { DATABASE_URL, DATABASE_DIRECT_URL });
   expect([both.databaseUrl, sessionUrl(both)]).toEqual([DATABASE_URL, DATABASE_DIRECT_URL]);
+});
+
+it('REDIS_URL says how a percent sign is written, and does not repeat the password', () => {
+  const read = () => REDIS_URL_SETTING.parse?.('redis://:hunter%s2@127.0.0.1');
+  expect(read).toThrow('% is written as %25');
+  expect(read).not.toThrow('hunter');
 });

@@ -61,6 +61,17 @@ export const INDEX_MAX_LAG_SETTING: SettingOptions = {
   min: 1,
 };
 
+/** @throws Error that never repeats the text, which contains a password */
+function redisUrl(text: string): string {
+  const { username, password } = new URL(url('redis', 'rediss')(text));
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    throw new Error('must be a URL; in user and password % is written as %25');
+  }
+  return text;
+}
+
 /** REDIS_URL, of services that share limits or caches among their replicas. */
 export const REDIS_URL_SETTING: SettingOptions = {
   description:
@@ -68,7 +79,7 @@ export const REDIS_URL_SETTING: SettingOptions = {
   secret: true,
   optional: true,
   example: 'redis://:password@127.0.0.1:6379',
-  parse: url('redis', 'rediss'),
+  parse: redisUrl,
 };
 
 /** TRUSTED_PROXIES, of services that limit by client address. */

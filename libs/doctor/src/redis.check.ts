@@ -116,7 +116,8 @@ function whenFullOf(policy: string | undefined): string | undefined {
 
 const RIGHTS = REDIS_COMMANDS.map((command) => `+${command}`).join(' ');
 const WRONG_USER = 'Correct user and password in REDIS_URL';
-/** Remedies by the first word of Redis' error. */
+const NO_CLUSTER = 'It is a cluster: use a single primary';
+/** Remedies by the first word of Redis' error, or by all of them. */
 const REMEDIES = new Map([
   ['WRONGPASS', WRONG_USER],
   ['NOAUTH', WRONG_USER],
@@ -130,10 +131,18 @@ const REMEDIES = new Map([
   ['NOREPLICAS', 'It has fewer replicas than its min-replicas-to-write: start them'],
   ['MISCONF', 'It cannot save to its disk: make room, or turn its persistence off'],
   ['OOM', 'Its memory is full: set maxmemory-policy to allkeys-lru, or give it more'],
+  ['MOVED', NO_CLUSTER],
+  ['CLUSTERDOWN', NO_CLUSTER],
+  ['BUSY', 'It is busy with a script of another program: wait, or end that by SCRIPT KILL'],
+  ['DENIED', 'It is in protected mode: give it a password, and REDIS_URL the same'],
+  ['ERR max number of clients reached', 'It has no connections left: raise its maxclients'],
+  ['ERR DB index is out of range', 'It has fewer databases: correct the number in REDIS_URL'],
+  ['ERR SELECT is not allowed in cluster mode', NO_CLUSTER],
   ['ERR', 'It does not know what the services send: use Redis 6.2 or newer, a single primary'],
 ]);
 
 function remedyFor(reason: string): string {
-  const remedy = REMEDIES.get(reason.replace(/ .*/, '')) ?? 'Start Redis, or correct REDIS_URL';
+  const known = REMEDIES.get(reason) ?? REMEDIES.get(reason.replace(/ .*/, ''));
+  const remedy = known ?? 'Start Redis, or correct REDIS_URL';
   return `${remedy}; until then every replica limits and caches by itself.`;
 }

@@ -34,27 +34,30 @@ export class DatabaseUrl {
       );
     }
     const url = new URL(text);
+    if ([url.username, url.password, url.pathname].some((part) => decoded(part) === undefined)) {
+      throw new Error('must be a URL; in user, password and database % is written as %25');
+    }
     const given = ['host', 'hostaddr', 'port'].map((name) => url.searchParams.get(name) ?? '');
     if (given.some((value) => value.includes(','))) throw new Error(ONE_HOST);
     return new DatabaseUrl(url);
   }
 
   get user(): string {
-    return decodeURIComponent(this.url.username);
+    return decoded(this.url.username) ?? '';
   }
 
   get password(): string {
-    return decodeURIComponent(this.url.password);
+    return decoded(this.url.password) ?? '';
   }
 
   /** Name of the database; like the driver, defaults to the name of the user. */
   get database(): string {
-    return decodeURIComponent(this.url.pathname.slice(1)) || this.user;
+    return decoded(this.url.pathname.slice(1)) || this.user;
   }
 
   /** Host, port and name of the database, without user and password. */
   get place(): string {
-    return `${this.url.host || 'a local socket'}${decodeURIComponent(this.url.pathname)}`;
+    return `${this.url.host || 'a local socket'}${decoded(this.url.pathname) ?? ''}`;
   }
 
   /** Host and port. */
@@ -65,7 +68,7 @@ export class DatabaseUrl {
   /** The same server with another user. */
   as({ user, password, database }: Login): DatabaseUrl {
     const url = new URL(this.url);
-    [url.username, url.password] = [user, password];
+    [url.username, url.password] = [user, password].map(encodeURIComponent) as [string, string];
     if (database !== undefined) url.pathname = `/${encodeURIComponent(database)}`;
     return new DatabaseUrl(url);
   }
@@ -73,5 +76,14 @@ export class DatabaseUrl {
   /** The whole URL, including user and password. */
   get href(): string {
     return this.url.href;
+  }
+}
+
+/** Like the driver, takes a percent sign without two hex digits for itself. Undefined: not text in UTF-8. */
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part.replaceAll(/%(?![0-9a-f]{2})/gi, '%25'));
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** pg's client as every connection of a program uses it; `connectionOptions` makes its options. */
 import { Writable } from 'node:stream';
-import pg, { type ClientConfig } from 'pg';
+import pg, { type ClientConfig, type Connection } from 'pg';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
 import { inSchema, schemaOf } from './stake-set.js';
@@ -35,6 +35,7 @@ const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
  * - Statements use the tables of one stake set.
  * - Within an open span each statement has a span.
  * - `end` is bounded.
+ * - An answer that pg cannot read closes the connection.
  *
  * The checks hold for statements whose result is a promise, as all writes of the programs are.
  */
@@ -55,6 +56,11 @@ export class CheckedClient extends pg.Client {
     // The next statement reports a connection that was lost between two statements. An unhandled error event
     // would end the process.
     this.on('error', () => undefined);
+    for (const opened of ['connect', 'sslconnect']) {
+      this.connection.once(opened, () => {
+        guard(this.connection.stream);
+      });
+    }
     this.on('notice', ({ routine }) => {
       if (routine === WAITS_FOR_STANDBY) this.isUnconfirmed = true;
     });
@@ -124,6 +130,20 @@ export class CheckedClient extends pg.Client {
   private leave(reason: string): void {
     this.connection.stream.destroy(new Error(`The connection was closed: ${reason}`));
   }
+}
+
+/** pg throws where its parser meets what it does not know, such as a login by GSSAPI, which would end the process. */
+function guard(stream: Connection['stream']): void {
+  const emit = stream.emit.bind(stream);
+  stream.emit = (event: string, ...args: unknown[]) => {
+    try {
+      return emit(event, ...args);
+    } catch (error) {
+      if (event !== 'data') throw error;
+      stream.destroy(error as Error);
+      return true;
+    }
+  };
 }
 
 /** The session settings are part of the start-up packet, so they hold for the first statement. */

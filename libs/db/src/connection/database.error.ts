@@ -153,7 +153,8 @@ export function isOfTheSession(error: unknown): boolean {
 }
 
 // Messages of connection errors that pg raises without a code.
-const CONNECTION_MESSAGE = /timeout|terminated|not queryable|connection|Query read timeout/i;
+const CONNECTION_MESSAGE =
+  /timeout|terminated|not queryable|connection|Query read timeout|^SASL:|authenticationOk|^received invalid response/i;
 
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
@@ -163,6 +164,8 @@ function codeOf(error: unknown): string | undefined {
 function whatOf(cause: unknown, code: string): string {
   const { message = '', syscall, path } = cause as Partial<Record<string, string>>;
   if (syscall === 'open') return `cannot be asked: the file ${path} of its URL cannot be read`;
+  if (code.includes('authenticationOk'))
+    return 'wants another login than by a password (pg_hba.conf)';
   if (SAYS_WHY.test(code)) return `refused: ${message}`;
   return PASSING_STATES.get(code) ?? 'did not answer';
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address } from '#libs/domain';
@@ -141,6 +143,48 @@ describe('Database', () => {
         'hunter2',
       );
     }
+  });
+});
+
+describe('a server that does not speak as expected', () => {
+  /** An authentication request of this kind. */
+  const asking = (kind: number, ...mechanisms: string[]): Buffer => {
+    const rest = Buffer.from(mechanisms.map((name) => `${name}\0`).join('') + '\0');
+    const message = Buffer.alloc(9);
+    message.write('R');
+    message.writeUInt32BE(8 + rest.length, 1);
+    message.writeUInt32BE(kind, 5);
+    return Buffer.concat([message, rest]);
+  };
+  it.each<[string, Buffer, string]>([
+    ['asks for Kerberos', asking(2), 'by a password'],
+    ['asks for GSSAPI', asking(7), 'by a password'],
+    ['asks for SSPI', asking(9), 'by a password'],
+    ['asks for a token', asking(10, 'OAUTHBEARER'), 'SASL'],
+    ['asks for channel binding', asking(10, 'SCRAM-SHA-256-PLUS'), 'SASL'],
+    ['is of MySQL', Buffer.from('4a0000000a382e302e333000', 'hex'), 'invalid response: 4a'],
+  ])('and %s ends no process', async (_, answer, text) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.write(answer));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const url = `postgres://u:hunter2@127.0.0.1:${(server.address() as AddressInfo).port}/db`;
+      const opening = createDatabase({ url, applicationName: 'test' });
+      await expect(opening).rejects.toThrow(DatabaseUnavailableError);
+      await expect(opening).rejects.toThrow(text);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('is told where it wants a password and the URL has none', async () => {
+    const url = new URL(test.urlAs('api'));
+    url.password = '';
+    const opening = createDatabase({ url: url.href, applicationName: 'test' });
+    await expect(opening).rejects.toThrow(DatabaseUnavailableError);
+    await expect(opening).rejects.toThrow('password must be a string');
   });
 });
 

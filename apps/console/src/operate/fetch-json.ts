@@ -7,14 +7,18 @@ export type JsonAnswer =
 
 const MOST_BYTES = 1024 * 1024;
 
-/** Never throws: a failed request returns its reason. Redirects are not followed. */
+/**
+ * Never throws: a failed request returns its reason. Redirects are not followed. User and password of the URL are sent
+ * as HTTP has them; `fetch` refuses such a URL.
+ */
 export async function fetchJson(url: string, timeoutMs: number): Promise<JsonAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await fetch(url, {
+    const { bare, authorization } = withoutLogin(url);
+    const answer = await fetch(bare, {
       signal,
       redirect: 'manual',
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', ...authorization },
     });
     const body = await bytesUpTo(MOST_BYTES, answer.body ?? []);
     if (body === undefined) throw new Error('too long');
@@ -25,6 +29,14 @@ export async function fetchJson(url: string, timeoutMs: number): Promise<JsonAns
       : 'it cannot be reached';
     return { status: undefined, body: undefined, reason };
   }
+}
+
+function withoutLogin(url: string): { bare: URL; authorization: { authorization?: string } } {
+  const bare = new URL(url);
+  const login = [bare.username, bare.password].map(decodeURIComponent).join(':');
+  [bare.username, bare.password] = ['', ''];
+  const basic = `Basic ${Buffer.from(login).toString('base64')}`;
+  return { bare, authorization: login === ':' ? {} : { authorization: basic } };
 }
 
 function parsed(text: string): unknown {

@@ -29,8 +29,6 @@ export class RedemptionService implements OnApplicationShutdown {
   constructor({ redemptionUrl }: ConsoleSettings) {
     this.pool = new Pool(redemptionUrl, {
       connect: { timeout: CONNECT_MS },
-      headersTimeout: ANSWER_MS,
-      bodyTimeout: ANSWER_MS,
     });
   }
 
@@ -45,6 +43,8 @@ export class RedemptionService implements OnApplicationShutdown {
         method,
         path,
         headers: headersOf(request, token),
+        // A limit on the whole answer, also if it comes byte by byte.
+        signal: AbortSignal.timeout(ANSWER_MS),
         ...(method === 'POST' && { body: JSON.stringify(request.body ?? {}) }),
       });
       const { statusCode: status } = answer;
@@ -60,8 +60,9 @@ export class RedemptionService implements OnApplicationShutdown {
     });
   }
 
+  /** The browsers have got their answers or were left, so what the service still owes is of no use. */
   onApplicationShutdown(): Promise<void> {
-    return this.pool.close();
+    return this.pool.destroy();
   }
 }
 

@@ -30,10 +30,14 @@ export class OpenAlerts {
       const notSet = services.filter(({ state }) => state === 'not-set');
       return { source: 'console', alerts, unknown: notSet.map(({ setting }) => setting) };
     }
-    const url = `${alertmanagerUrl}/api/v2/alerts?active=true&silenced=false&inhibited=false`;
+    const base = alertmanagerUrl.replace(/\/+$/, '');
+    const url = `${base}/api/v2/alerts?active=true&silenced=false&inhibited=false`;
     const { status, body } = await fetchJson(url, TIMEOUT_MS);
     if (status !== 200 || !Array.isArray(body)) {
-      const message = 'Alertmanager does not answer: check ALERTMANAGER_URL, and whether it runs.';
+      const message =
+        status === undefined
+          ? 'Alertmanager does not answer: check ALERTMANAGER_URL, and whether it runs.'
+          : `Alertmanager answered ${status}, and no alerts: check ALERTMANAGER_URL, also its user and password.`;
       throw new HttpProblem(503, message, { code: 'ALERTMANAGER_UNAVAILABLE' });
     }
     const alerts = (body as unknown[]).flatMap(alertOf).slice(0, MOST);

@@ -10,6 +10,7 @@ import {
   LateDatabase,
   migrate,
   missingRights,
+  readForeignSettings,
 } from '../index.js';
 import { sessionSettings } from './session-settings.js';
 
@@ -94,6 +95,31 @@ describe('a database with settings of an administrator', () => {
       await empty.drop();
     }
   });
+});
+
+it('a database of a Turkish locale, whose small I has no dot, is migrated and opened', async () => {
+  const test = await createTestDatabase('empty');
+  const admin = await test.open();
+  const name = `${test.name}_tr`;
+  const url = new URL(test.url);
+  url.pathname = name;
+  const locale = `ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'tr-TR' LOCALE 'C'`;
+  await admin.query({ text: `CREATE DATABASE ${name} TEMPLATE template0 ${locale}` });
+  try {
+    await migrate(url.href);
+    await admin.query({ text: `ALTER DATABASE ${name} SET IntervalStyle = 'iso_8601'` });
+    const options = { url: url.href, applicationName: 'test', schema: 'current' } as const;
+    const database = await createDatabase(options);
+    try {
+      expect(await readForeignSettings(database)).toEqual([]);
+      expect(await missingRights(database, 'redemption')).toHaveLength(0);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await admin.query({ text: `DROP DATABASE ${name} WITH (FORCE)` });
+    await test.drop();
+  }
 });
 
 describe('a standby whose database asks for serializable transactions', () => {

@@ -108,7 +108,8 @@ export async function differentSettings(
 ): Promise<{ name: string; found: string | undefined; wanted: string }[]> {
   const rows = await session.query<{ name: string; value: string }>(
     {
-      text: `SELECT lower(name) AS name, setting AS value FROM pg_settings WHERE lower(name) = ANY ($1)
+      // In a database whose locale is Turkish, lower('IntervalStyle') has another i.
+      text: `SELECT lower(name COLLATE "C") AS name, setting AS value FROM pg_settings WHERE lower(name COLLATE "C") = ANY ($1)
         UNION ALL SELECT 'role', current_user::text`,
     },
     [Object.keys(wanted)],

@@ -31,7 +31,7 @@ interface Asked {
 const SETTINGS = named<Asked>(
   'foreign_settings',
   `WITH given AS (
-      SELECT lower(split_part(pair, '=', 1)) AS name, substr(pair, strpos(pair, '=') + 1) AS value, r.rolname AS "user",
+      SELECT lower(split_part(pair, '=', 1) COLLATE "C") AS name, substr(pair, strpos(pair, '=') + 1) AS value, r.rolname AS "user",
         ARRAY(SELECT g.rolname FROM pg_roles g WHERE g.rolname = ANY (:roles) AND NOT r.rolsuper AND pg_has_role(r.oid, g.oid, 'MEMBER')) AS roles
       FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS pair LEFT JOIN pg_roles r ON r.oid = s.setrole
       WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database())))

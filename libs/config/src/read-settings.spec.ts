@@ -110,6 +110,14 @@ describe('readSettings', () => {
     expect(() => readSettings(Sample, values)).not.toThrow(/hunter2/);
   });
 
+  it('leaves out what Windows adds to a value and to the file of a secret', () => {
+    const given = { DATABASE_URL: `${DATABASE_URL}\r`, VERBOSE: 'true\r', API_PORT: '\r' };
+    expect(readSettings(Sample, given)).toMatchObject({ databaseUrl: DATABASE_URL, verbose: true });
+    const path = join(mkdtempSync(join(tmpdir(), 'settings-')), 'secret');
+    writeFileSync(path, `\uFEFF${DATABASE_URL}\r\n`);
+    expect(readSettings(Sample, { DATABASE_URL_FILE: path }).databaseUrl).toBe(DATABASE_URL);
+  });
+
   it('reads a secret from the file that NAME_FILE names, without its last line break', () => {
     const path = join(mkdtempSync(join(tmpdir(), 'settings-')), 'url');
     writeFileSync(path, `${DATABASE_URL}\n`);

@@ -46,7 +46,8 @@ export function readSettings<T extends object>(
 
 function textOf(setting: SettingMetadata, source: SettingsSource): string | undefined {
   const { variable } = setting;
-  const direct = source[variable] || undefined;
+  // A file of variables that was written on Windows leaves a carriage return at the end of each value.
+  const direct = source[variable]?.replace(/\r$/, '') || undefined;
   const path = setting.secret === true ? source[`${variable}_FILE`] || undefined : undefined;
   if (direct !== undefined && path !== undefined) {
     throw new Error(`is set twice: keep either ${variable} or ${variable}_FILE`);
@@ -66,8 +67,8 @@ function secretFile(variable: string, path: string): string {
       cause,
     });
   }
-  // Editors and `echo` end a file with a line break that is not part of the secret.
-  const secret = text.replace(/\r?\n$/, '');
+  // Editors and `echo` end a file with a line break that is not part of the secret, and some begin it with a mark.
+  const secret = text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');
   if (secret === '') throw new Error(`is empty in the file that ${variable}_FILE names`);
   return secret;
 }

@@ -57,8 +57,8 @@ function expectSaid(running: IndexerUnderTest, what: RegExp): Promise<void> {
 describe.each(POSITIONS)('%s', (position) => {
   const isAlone = position === 'the only endpoint';
 
-  it.each(QUIRKS)('from the start: $name', async ({ faults, alone }) => {
-    const one = aWorld();
+  it.each(QUIRKS)('from the start: $name', async ({ faults, alone, finality }) => {
+    const one = aWorld({ ...(finality && { finality }) });
     const running = await one.start(...placed(position, faults()));
     if (isAlone && alone) {
       await expectSaid(running, alone);
@@ -69,8 +69,8 @@ describe.each(POSITIONS)('%s', (position) => {
     await follow(one);
   });
 
-  it.each(QUIRKS)('at the head: $name', async ({ faults, alone }) => {
-    const one = aWorld();
+  it.each(QUIRKS)('at the head: $name', async ({ faults, alone, finality }) => {
+    const one = aWorld({ ...(finality && { finality }) });
     const running = await one.start(...placed(position, []));
     await one.expectRight(open);
     one.setFaults(position === 'the second of two' ? 1 : 0, faults());
@@ -86,15 +86,15 @@ const BESIDE = POSITIONS.slice(1);
 
 /** Two providers alone would vouch for such a contract, so that an endpoint without valid answers could stop the index. */
 describe.each(BESIDE)('%s, of a contract without a total', (position) => {
-  it.each(INVALID)('from the start: $name', async ({ faults }) => {
-    const one = aWorld({ hasNoTotal: true });
+  it.each(INVALID)('from the start: $name', async ({ faults, finality }) => {
+    const one = aWorld({ hasNoTotal: true, ...(finality && { finality }) });
     await one.start(...placed(position, faults()));
     await one.expectRight(open);
     await follow(one);
   });
 
-  it.each(INVALID)('at the head: $name', async ({ faults }) => {
-    const one = aWorld({ hasNoTotal: true });
+  it.each(INVALID)('at the head: $name', async ({ faults, finality }) => {
+    const one = aWorld({ hasNoTotal: true, ...(finality && { finality }) });
     await one.start([], []);
     await one.expectRight(open);
     one.setFaults(position === 'the second of two' ? 1 : 0, faults());

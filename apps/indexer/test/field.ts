@@ -44,6 +44,8 @@ export interface WorldOptions {
   readonly hasNoTotal?: boolean;
   /** More events of a block, by its number. */
   readonly more?: (number: number) => readonly StakeEvent[];
+  /** Default: by depth. */
+  readonly finality?: 'finalized';
   /** Heights without a block before the block that would have this number. */
   readonly skips?: ReadonlySet<number>;
 }
@@ -126,7 +128,7 @@ export class FieldWorld {
       chain,
       database: this.database,
       urls: this.nodes.map(({ url }) => url),
-      finality: `depth:${FINALITY}`,
+      finality: this.options.finality ?? `depth:${FINALITY}`,
       events: this.options.events ?? 'staked-withdrawn',
       ...(this.options.hasNoTotal === true && { totalView: [] }),
       // Otherwise the cells without a valid answer wait most of the time.

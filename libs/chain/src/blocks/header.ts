@@ -7,10 +7,16 @@
  */
 import { keccak256, toRlp } from 'viem/utils';
 import { type BlockHeader, type BlockRef } from '#libs/domain';
-import { MalformedAnswerError, NodeBehindError, TagUnknownError } from '../rpc/rpc.errors.js';
+import {
+  MalformedAnswerError,
+  NodeBehindError,
+  type RpcError,
+  RpcRefusedError,
+  TagUnknownError,
+} from '../rpc/rpc.errors.js';
 import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
-import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from '../rpc/hex.js';
+import { bytes, hash, type Hex, isRecord, quantity, toQuantity, wideQuantity } from '../rpc/hex.js';
 
 export interface FullHeader extends BlockHeader {
   /** `0x` and 512 lower-case hex digits. */
@@ -55,19 +61,15 @@ export function parseHeader(value: unknown, at: AtEndpoint): FullHeader | undefi
     hash: blockHash,
     parentHash,
     timestampSeconds,
-    logsBloom: bloom(value['logsBloom'], at),
+    logsBloom: bloom(value['logsBloom']),
     transactions: Array.isArray(transactions) ? transactions.length : 0,
   };
 }
 
-/** Chains without blooms leave the field out, or send null, nothing or zeros; all of these count as an empty bloom. */
-function bloom(value: unknown, at: AtEndpoint): string {
-  if (value === undefined || value === null || value === '0x') return EMPTY_BLOOM;
+/** Chains without blooms leave the field out, or send null, `0x`, `0x00` or zeros; all of these count as empty. */
+function bloom(value: unknown): string {
   const text = typeof value === 'string' ? value.toLowerCase() : '';
-  if (!BLOOM.test(text)) {
-    throw new MalformedAnswerError('a block has a logsBloom that is not 256 bytes', at);
-  }
-  return text;
+  return BLOOM.test(text) ? text : EMPTY_BLOOM;
 }
 
 /** The header of exactly this block. @throws MalformedAnswerError where the node answered with another block */
@@ -86,12 +88,32 @@ export function parseHeaderOf(
   return header;
 }
 
-/** The answer to `tagCall`. @throws TagUnknownError where the node has no such block */
-export function parseTagged(value: unknown, tag: string, at: AtEndpoint): FullHeader {
-  const header = parseHeader(value, at);
+/**
+ * The answer to `tagCall`. Nodes without such a block answer with null, or with one of many errors.
+ * @throws TagUnknownError where the node has no such block
+ */
+export function parseTagged(
+  result: RpcResult | undefined,
+  tag: string,
+  at: AtEndpoint,
+): FullHeader {
+  const header = findTagged(result, at);
   if (header) return header;
-  const what = `has no ${tag} block; where the chain has none, set FINALITY=depth:<blocks>`;
+  const refusal = refusalOf(result);
+  const why = refusal ? ` (${refusal.message.replace(`${at.endpoint}: `, '')})` : '';
+  const what = `has no ${tag} block${why}; where the chain has none, set FINALITY=depth:<blocks>`;
   throw new TagUnknownError(what, at);
+}
+
+/** The same, or undefined where the node has no such block. */
+export function findTagged(result: RpcResult | undefined, at: AtEndpoint): FullHeader | undefined {
+  return refusalOf(result) ? undefined : parseHeader(valueOf(result), at);
+}
+
+function refusalOf(result: RpcResult | undefined): RpcError | undefined {
+  const { error } = result?.ok === false ? result : {};
+  const isRefusal = error instanceof NodeBehindError || error instanceof RpcRefusedError;
+  return isRefusal ? error : undefined;
 }
 
 /** The header without the bloom, which is half a kilobyte for each block. */
@@ -223,7 +245,6 @@ const LATER: readonly Field[] = [
   ['blockAccessListHash', 'data'],
   ['slotNumber', 'quantity'],
 ];
-const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
 const EMPTY: Hex = '0x';
 
 /**
@@ -246,8 +267,9 @@ function encoded(block: Record<string, unknown>, [name, kind]: Field): Hex | und
   // A field that a later field follows is encoded as empty where the chain does not use it.
   if (!isThere(value)) return LATER.some(([later]) => later === name) ? EMPTY : undefined;
   if (kind === 'data') return bytes(value);
-  if (typeof value !== 'string' || !QUANTITY.test(value)) return undefined;
-  const digits = value.slice(2).replace(/^0+/, '');
+  const number = wideQuantity(value);
+  if (number === undefined) return undefined;
+  const digits = number === 0n ? '' : number.toString(16);
   return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`;
 }
 

@@ -26,7 +26,6 @@ export interface BlockRange {
 export interface LogList {
   /** Not checked yet; or the reader that has read them while the answer was parsed. */
   readonly logs: readonly unknown[] | LogReader;
-  readonly count: number;
   /** Entries with `removed: true`: logs of blocks that the chain has replaced. They are no logs of the chain. */
   readonly removed: readonly RemovedLog[];
   /** Whether the node answered null. It counts as an empty list only if something else vouches for that. */
@@ -42,19 +41,20 @@ type RemovedLog = Readonly<Record<string, unknown>>;
 
 /** @param value of a call without a reader. @throws MalformedAnswerError */
 export function parseLogList(value: unknown, at: AtEndpoint): RawLogList {
-  if (value === null) return { logs: [], count: 0, removed: [], isNull: true };
-  if (!Array.isArray(value)) throw new MalformedAnswerError('the logs are not a list', at);
+  if (value === null) return { logs: [], removed: [], isNull: true };
+  if (!Array.isArray(value)) {
+    throw new MalformedAnswerError('the logs are not a list', { ...at, sizeMayExplain: true });
+  }
   const all = value as readonly unknown[];
   const removed = all.filter(isRemoved);
   const logs = removed.length === 0 ? all : all.filter((log) => !isRemoved(log));
-  return { logs, count: logs.length, removed, isNull: false };
+  return { logs, removed, isNull: false };
 }
 
 /** @param value of a call with a LogReader, which has read the logs, if it could. @throws MalformedAnswerError */
 export function logListOf(value: unknown, at: AtEndpoint): LogList {
   if (!(value instanceof LogReader)) return parseLogList(value, at);
-  const { count, removed } = value;
-  return { logs: value, count, removed, isNull: false };
+  return { logs: value, removed: value.removed, isNull: false };
 }
 
 function isRemoved(log: unknown): log is RemovedLog {
@@ -214,7 +214,6 @@ function requireReplaced(
  */
 export class LogReader implements ListReader {
   readonly removed: RemovedLog[] = [];
-  count = 0;
   private readonly cursor: LogCursor;
 
   constructor(context: RangeLogsContext) {
@@ -227,7 +226,6 @@ export class LogReader implements ListReader {
 
   read(log: unknown): boolean {
     if (isRemoved(log)) return this.removed.push(log) > 0;
-    this.count++;
     try {
       return this.cursor.read(log);
     } catch (error) {
@@ -248,7 +246,8 @@ class LogCursor {
   private numberText: unknown;
   private hashText: unknown;
   private addressText: unknown;
-  /** The topics that were checked with this address in this block, as the node wrote them, and in lower case. */
+  private lowerAddress = '';
+  /** The topics that were checked with this address, as the node wrote them, and in lower case. */
   private readonly topicTexts: unknown[] = [];
   private readonly lowerTopics: string[] = [];
   private lastTransaction = 0;
@@ -260,6 +259,11 @@ class LogCursor {
   read(log: unknown): boolean {
     const { context } = this;
     if (!isRecord(log)) throw malformed('a log is not an object', context);
+    const { topics } = log;
+    if (!Array.isArray(topics)) throw malformed('a log lacks topics', context);
+    const topic0 = this.ourTopic(log['address'], topics[0]);
+    // Some nodes do not filter logs by contract or event.
+    if (topic0 === undefined) return true;
     const block = this.blockOf(log);
     const transaction = transactionOf(log);
     const index = indexOf(log, context);
@@ -268,12 +272,9 @@ class LogCursor {
     if (block === undefined || !isAfter) return false;
     this.lastTransaction = transaction;
     this.lastIndex = index;
-    const { topics } = log;
     const data = lowerHex(log['data']);
-    if (!Array.isArray(topics) || data === undefined) {
-      throw malformed('a log lacks topics, or data in hex', context);
-    }
-    const topic0 = this.requireOurs(log['address'], topics[0], block);
+    if (data === undefined) throw malformed('a log lacks data in hex', context);
+    block.seen.add(this.lowerAddress).add(topic0);
     const event = {
       topics: topics[0] === topic0 ? topics : [topic0, ...(topics.slice(1) as unknown[])],
       data,
@@ -303,26 +304,26 @@ class LogCursor {
     this.block = opened;
     this.numberText = numberText;
     this.hashText = hashText;
-    this.topicTexts.length = 0;
     this.lastTransaction = 0;
     this.lastIndex = -1;
     return opened;
   }
 
-  /** @returns the topic in lower case */
-  private requireOurs(address: unknown, topic0: unknown, block: BlockLogs): string {
-    if (address !== this.addressText) this.topicTexts.length = 0;
-    const known = this.topicTexts.indexOf(topic0);
-    const lower = this.lowerTopics[known];
-    if (lower !== undefined) return lower;
+  /** @returns the topic in lower case; undefined where the log is of another contract or event */
+  private ourTopic(address: unknown, topic0: unknown): string | undefined {
+    if (address === this.addressText) {
+      const known = this.lowerTopics[this.topicTexts.indexOf(topic0)];
+      if (known !== undefined) return known;
+    }
     const from = lowerHex(address);
     const topic = lowerHex(topic0);
     if (from === undefined || topic === undefined || !this.context.filter.isOurs(from, topic)) {
-      throw malformed('a log of another contract or event', this.context);
+      return undefined;
     }
+    if (address !== this.addressText) this.topicTexts.length = 0;
     this.addressText = address;
+    this.lowerAddress = from;
     this.lowerTopics[this.topicTexts.push(topic0) - 1] = topic;
-    block.seen.add(from).add(topic);
     return topic;
   }
 }
@@ -372,7 +373,7 @@ function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError
 export function toReadRange(
   { from, to }: BlockRange,
   endpoint: string,
-  { list, headers, blocks: read, total, bytes }: Reading,
+  { headers, blocks: read, total, bytes }: Reading,
 ): ReadRange {
   const head = lastOf(headers);
   const blocks = read
@@ -395,7 +396,7 @@ export function toReadRange(
     totals: total === undefined ? [] : [{ block: head, total, endpoint }],
     confirmedBy: undefined,
     burnt: read.reduce((sum, { burnt }) => sum + burnt, 0n),
-    events: list.count,
+    events: read.reduce((sum, { logs }) => sum + logs, 0),
     bytes,
   };
 }

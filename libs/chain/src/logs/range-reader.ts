@@ -16,9 +16,9 @@ import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';
 import {
   fetchHeaders,
+  findTagged,
   type FullHeader,
   headerCall,
-  parseHeader,
   readHeaders,
   requireChain,
   requireNotAhead,
@@ -180,7 +180,7 @@ export class RangeReader {
       endpoint: session.endpoint,
       differing: differingBlocks(range.blocks, blocks),
       total: total?.sumOf(others.slice(tag === undefined ? 1 : 2)),
-      finalised: tag && parseHeader(valueOf(final), session),
+      finalised: tag && findTagged(final, session),
     };
   }
 
@@ -303,7 +303,7 @@ async function askForParts(
   const logs = lists.flatMap((list) => list.logs);
   const removed = lists.flatMap((list) => list.removed);
   const isNull = lists.some((list) => list.isNull);
-  return { logs: { logs, count: logs.length, removed, isNull }, others, bytes };
+  return { logs: { logs, removed, isNull }, others, bytes };
 }
 
 function callOf(filter: Record<string, unknown>): RpcCall {

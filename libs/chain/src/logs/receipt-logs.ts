@@ -92,7 +92,7 @@ function* logsOf(
     throw new MalformedAnswerError(`the receipts of ${block} are not a list`, session);
   }
   for (const receipt of receipts as unknown[]) {
-    const logs: unknown = isRecord(receipt) ? receipt['logs'] : undefined;
+    const logs: unknown = isRecord(receipt) ? (receipt['logs'] ?? []) : undefined;
     if (!isRecord(receipt) || hash(receipt['blockHash']) !== header.hash || !Array.isArray(logs)) {
       throw new MalformedAnswerError(`a receipt is not of ${block} or has no logs`, session);
     }

@@ -73,7 +73,7 @@ export class SecondLook {
     }
     const head = headers.at(-1);
     const hasTransactions = headers.some((header) => header.transactions > 0);
-    const unseen = isAll && list.count === 0 && hasTransactions;
+    const unseen = isAll && blocks.length === 0 && hasTransactions;
     if (unseen && head && !this.blooms.isFilled) {
       await this.verifyEmpty(session, range, { ...asked, head });
     }
@@ -154,7 +154,7 @@ export class SecondLook {
       if (found?.hash !== head.hash) {
         throw new NodeBehindError('has another block at the end of the range', other);
       }
-      return list.logs;
+      return list.logs.filter((log) => this.isOurs(log));
     });
     if (logs === undefined) {
       this.pool.warn(
@@ -194,7 +194,9 @@ export class SecondLook {
     );
     return suspects.map(({ header }, index) => {
       const { logs } = parseLogList(valueOf(results[index]), session);
-      return logs.filter((log) => this.isOurs(log, header)).length;
+      const isOfBlock = (log: unknown): boolean =>
+        isRecord(log) && hash(log['blockHash']) === header.hash;
+      return logs.filter((log) => isOfBlock(log) && this.isOurs(log)).length;
     });
   }
 
@@ -243,9 +245,8 @@ export class SecondLook {
     );
   }
 
-  private isOurs(log: unknown, header: FullHeader): boolean {
-    if (!isRecord(log) || hash(log['blockHash']) !== header.hash) return false;
-    const { address, topics } = log;
+  private isOurs(log: unknown): boolean {
+    const { address, topics } = isRecord(log) ? log : {};
     const topic0: unknown = Array.isArray(topics) ? topics[0] : undefined;
     if (typeof address !== 'string' || typeof topic0 !== 'string') return false;
     return this.filter.isOurs(address.toLowerCase(), topic0.toLowerCase());

@@ -58,10 +58,10 @@ export async function readTip(
     ...(total?.at('latest') ?? []),
   ]);
   const [logs, newest, ...others] = answer.results;
-  const latest = parseTagged(valueOf(newest), 'latest', session);
+  const latest = parseTagged(newest, 'latest', session);
   const reading = {
     latest,
-    finalised: tag && parseTagged(valueOf(others[0]), tag, session),
+    finalised: tag && parseTagged(others[0], tag, session),
     total: total?.sumOf(answer.results.slice(1 + blocks.length)),
     bytes: answer.bytes,
   };
@@ -94,5 +94,5 @@ function upTo(list: RawLogList, latest: FullHeader): LogList {
     return number !== undefined && number > latest.number;
   };
   const logs = list.logs.filter((log) => !isLater(log));
-  return { ...list, logs, count: logs.length };
+  return { ...list, logs };
 }

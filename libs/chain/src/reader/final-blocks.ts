@@ -222,8 +222,9 @@ export async function readHeads(
   const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
   const { results } = await session.batch(tags.map(tagCall));
   const tagged = (index: number): AnsweredHeader => {
-    const answer = valueOf(results[index]);
-    return { header: parseTagged(answer, tags[index] ?? '', session), answer };
+    const result = results[index];
+    const header = parseTagged(result, tags[index] ?? '', session);
+    return { header, answer: valueOf(result) };
   };
   const latest = tagged(0);
   const { number } = latest.header;

@@ -8,23 +8,22 @@ const HASH = /^0x[0-9a-f]{64}$/;
 const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/;
 const LOWER = /^0x[0-9a-f]*$/;
 
-/** A hex quantity as a safe integer, or undefined. */
+/** A quantity as a safe integer, or undefined. Some nodes write a number in place of hex. */
 export function quantity(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !QUANTITY.test(value)) return undefined;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : undefined;
+  const number = typeof value === 'string' && QUANTITY.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
 }
 
 /** A quantity of any size, because a price may exceed 2^53. */
 export function wideQuantity(value: unknown): bigint | undefined {
-  return typeof value === 'string' && QUANTITY.test(value) ? BigInt(value) : undefined;
+  if (typeof value === 'string' && QUANTITY.test(value)) return BigInt(value);
+  const number = quantity(value);
+  return number === undefined ? undefined : BigInt(number);
 }
 
-/**
- * A safe integer of at most seven hex digits. Works without a regular expression, because it is called for every log.
- */
+/** The same as `quantity`, without a regular expression for few digits, because it is called for every log. */
 export function smallQuantity(value: unknown): number | undefined {
-  if (typeof value !== 'string' || value.length < 3 || value.length > 9) return undefined;
+  if (typeof value !== 'string' || value.length < 3 || value.length > 9) return quantity(value);
   if (value.charCodeAt(0) !== 48 || value.charCodeAt(1) !== 120) return undefined;
   let number = 0;
   for (let at = 2; at < value.length; at++) {

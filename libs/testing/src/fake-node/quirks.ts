@@ -12,6 +12,8 @@ export interface Quirk {
   readonly source: string;
   /** New faults for one node, because some of them count requests. */
   readonly faults: () => readonly Fault[];
+  /** The finality of the index; default: by depth. */
+  readonly finality?: 'finalized';
   /**
    * What an index says that has no other endpoint; it is not ready then. Absent: its balances are right. With another
    * endpoint they are right in any case.
@@ -43,6 +45,20 @@ function eachLog(change: (log: Log) => object, ...kinds: readonly Kind[]): Fault
   return changedLogs((logs) => logs.map((log) => ({ ...log, ...change(log) })), ...kinds);
 }
 
+function eachHeader(change: (header: Log) => object): Fault {
+  return {
+    kind: 'lie',
+    change: ({ method }, result) => {
+      if (method !== 'eth_getBlockByNumber' || result === null) return undefined;
+      const header = result as Log;
+      return { ...header, ...change(header) };
+    },
+  };
+}
+
+/** As a number if it is even, else with leading zeros. */
+const oddQuantity = (hex: unknown): unknown =>
+  Number(hex) % 2 === 0 ? Number(hex) : `0x${String(hex).slice(2).padStart(16, '0')}`;
 const upper = (hex: unknown): string => `0x${String(hex).slice(2).toUpperCase()}`;
 const isSelector =
   (selector: string) =>
@@ -102,14 +118,9 @@ export const QUIRKS: readonly Quirk[] = [
     name: 'every header is dated in milliseconds',
     source: '0xPolygon/polygon-edge#398, matter-labs/anvil-zksync#274',
     faults: () => [
-      {
-        kind: 'lie',
-        change: ({ method }, result) => {
-          if (method !== 'eth_getBlockByNumber' || result === null) return undefined;
-          const header = result as Record<string, unknown>;
-          return { ...header, timestamp: `0x${(Number(header['timestamp']) * 1000).toString(16)}` };
-        },
-      },
+      eachHeader(({ timestamp }) => ({
+        timestamp: `0x${(Number(timestamp) * 1000).toString(16)}`,
+      })),
     ],
     alone: /127\.0\.0\.1:\d+#1: block \d+ is dated \d{13} \(Unix seconds\)/,
   },
@@ -172,6 +183,66 @@ export const QUIRKS: readonly Quirk[] = [
         }),
         ...BOTH,
       ),
+    ],
+  },
+  {
+    name: 'quantities are numbers, or have leading zeros',
+    source: 'skalenetwork/skaled#1821, hiero-ledger/hiero-json-rpc-relay#303',
+    faults: () => [
+      eachLog(
+        ({ blockNumber, transactionIndex, logIndex }) => ({
+          blockNumber: oddQuantity(blockNumber),
+          transactionIndex: oddQuantity(transactionIndex),
+          logIndex: oddQuantity(logIndex),
+        }),
+        ...BOTH,
+      ),
+      eachHeader(({ number, timestamp }) => ({
+        number: oddQuantity(number),
+        timestamp: oddQuantity(timestamp),
+      })),
+      {
+        kind: 'lie',
+        change: ({ method }, result) => (method === 'eth_chainId' ? Number(result) : undefined),
+      },
+    ],
+  },
+  {
+    name: 'every bloom is 0x00',
+    source: 'filecoin-project/lotus#10196, TrueBlocks/trueblocks-core#48',
+    faults: () => [eachHeader(() => ({ logsBloom: '0x00' }))],
+  },
+  {
+    name: 'logs of other contracts and events, too',
+    source: 'oasisprotocol/oasis-web3-gateway#125, openethereum/parity-ethereum#11005',
+    faults: () => [
+      changedLogs(
+        (logs) =>
+          logs.flatMap((log) => [
+            { ...log, address: `0x${'99'.repeat(20)}`, logIndex: '0x1000' },
+            log,
+            { ...log, topics: [`0x${'12'.repeat(32)}`], logIndex: '0x1001' },
+          ]),
+        'eth_getLogs',
+      ),
+    ],
+  },
+  {
+    name: 'receipts without logs have null, and blocks with more than ten logs are read from them',
+    source: 'erigontech/erigon#23325 (of its kind)',
+    faults: () => [
+      {
+        kind: 'lie',
+        change: ({ method }, result) => {
+          if (method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return undefined;
+          return (result as Log[]).flatMap((one) => [one, { ...one, logs: null }]);
+        },
+      },
+      {
+        kind: 'result-limit',
+        logs: CAP,
+        error: { code: -32602, message: `Query returned more than ${CAP} results.` },
+      },
     ],
   },
   {
@@ -245,6 +316,25 @@ export const QUIRKS: readonly Quirk[] = [
     ],
     alone: /127\.0\.0\.1:\d+#1.*(?:pruned|no logs)/,
   },
+  ...[
+    undefined,
+    { code: -39001, message: 'Unknown block' },
+    { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' },
+  ].map((error): Quirk => {
+    const call = {
+      method: 'eth_getBlockByNumber',
+      only: ({ params }: NodeCall) => params[0] === 'finalized',
+    };
+    return {
+      name: `no finalized block: ${error?.message ?? 'null'}`,
+      source: 'ethereum/execution-apis#879, node-real/bsc-erigon#376',
+      finality: 'finalized',
+      faults: () => [
+        error ? { kind: 'error', ...call, ...error } : { kind: 'result', ...call, result: null },
+      ],
+      alone: /127\.0\.0\.1:\d+#1: has no finalized block.* set FINALITY=depth/,
+    };
+  }),
   {
     name: 'the first eth_chainId is null',
     source: 'across-protocol/frontend#1609, AcalaNetwork/bodhi.js#457',

@@ -95,10 +95,11 @@ export class PinnedCalls {
   /** The results of the same calls at exactly this block. @throws NodeBehindError */
   async ask(session: RpcSession, ask: Question, block: BlockRef): Promise<readonly RpcResult[]> {
     const { endpoint } = session;
+    let refused: readonly RpcResult[] | undefined;
     if (!this.byNumber.has(endpoint)) {
       const { results } = await session.batch(ask({ blockHash: block.hash }));
-      if (!results.some(refusesHash)) return results;
-      this.byNumber.add(endpoint);
+      if (!results.some(mayRefuseHash)) return results;
+      refused = results;
     }
     const number = toQuantity(block.number);
     const { results } = await session.batch([headerCall(block.number), ...ask(number)]);
@@ -106,7 +107,9 @@ export class PinnedCalls {
     if (header?.hash !== block.hash) {
       throw new NodeBehindError(`does not have block ${block.hash}`, session);
     }
-    return results.slice(1);
+    const byNumber = results.slice(1);
+    if (refused && !byNumber.some(mayRefuseHash)) this.byNumber.add(endpoint);
+    return byNumber;
   }
 }
 
@@ -131,13 +134,9 @@ export function wordOf(result: RpcResult | undefined, session: AtEndpoint): bigi
   return wordIn(bytesUnlessReverted(result, session));
 }
 
-function refusesHash(result: RpcResult): boolean {
-  return (
-    !result.ok &&
-    result.error instanceof RpcRefusedError &&
-    (result.error.rpcCode === -32602 ||
-      /unmarshal|invalid argument|blockhash|hex string/i.test(result.error.message))
-  );
+/** Whether the node may not accept a block's hash, which nodes say in many ways. */
+function mayRefuseHash({ ok, error }: RpcResult & { readonly error?: unknown }): boolean {
+  return !ok && (error instanceof RpcRefusedError || error instanceof NodeBehindError);
 }
 
 /** @throws the error of the call, or MalformedAnswerError */

@@ -5,11 +5,14 @@
 import { type Address } from '#libs/domain';
 import {
   AllEndpointsFailedError,
+  EndpointLeftOutError,
+  isOutage,
   LogsPrunedError,
   LogsWithheldError,
   RangeTooLargeError,
   sizeFailureIn,
   sizeRefusalIn,
+  StateUnavailableError,
   TransportError,
   unlessRpcFails,
 } from '../rpc/rpc.errors.js';
@@ -151,17 +154,33 @@ export class LogSource {
   ): Promise<Comparison> {
     try {
       return await this.pool.run(async (session) => {
-        const comparison = await this.reader.compare(session, answer, options);
+        const comparison = await this.compareBy(session, answer, options);
         const [differing] = comparison.differing;
         if (differing !== undefined) await this.requireBothLogs(session, answer, differing);
         return comparison;
       }, options);
     } catch (error) {
-      // An outage makes no range smaller, so that only a refusal that is known to concern the size counts.
-      const refused = sizeRefusalIn(error);
+      // An outage makes no range smaller.
+      const refused = sizeRefusalIn(error) ?? (isOutage(error) ? undefined : sizeFailureIn(error));
       if (!refused || answer.from === answer.to) throw error;
       const { endpoint } = refused;
       throw new RangeTooLargeError('the range may be too large', { endpoint, cause: refused });
+    }
+  }
+
+  /** @throws EndpointLeftOutError where the node refuses the logs of one block, because it has pruned them */
+  private async compareBy(
+    session: RpcSession,
+    answer: ReadRange,
+    options: ComparisonQuestion,
+  ): Promise<Comparison> {
+    try {
+      return await this.reader.compare(session, answer, options);
+    } catch (error) {
+      const isPruned = error instanceof StateUnavailableError && answer.from === answer.to;
+      if (!isPruned) throw error;
+      this.pool.leaveOut('eth_getLogs', error);
+      throw new EndpointLeftOutError('eth_getLogs', error);
     }
   }
 

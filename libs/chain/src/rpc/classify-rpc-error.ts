@@ -39,11 +39,13 @@ export function classifyRpcError(
   const options = { endpoint: context.endpoint };
   const grows = growsWithRange(context.call.method);
   const mayBeRange = grows && !RANGE_INVALID.test(text);
+  // Whatever a node says of a range, it may answer a smaller one.
+  const ofRange = { ...options, sizeMayExplain: mayBeRange };
   switch (meaningOf(text, code, mayBeRange)) {
     case 'state unavailable':
-      return new StateUnavailableError(what, options);
+      return new StateUnavailableError(what, ofRange);
     case 'node behind':
-      return new NodeBehindError(what, options);
+      return new NodeBehindError(what, ofRange);
     case 'range too large':
       return rangeTooLarge(text, what, data, context);
     case 'batch too large':

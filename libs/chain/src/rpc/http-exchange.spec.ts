@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { endpointUrls, type EndpointUrl } from './endpoint-urls.js';
 import { HttpExchange, matchAnswers } from './http-exchange.js';
@@ -10,6 +12,24 @@ const LIST = Array.from({ length: 3000 }, (_, index) => ({
 
 describe('HttpExchange', () => {
   const [url] = endpointUrls(['http://node.example']) as [EndpointUrl];
+  const resultsOf = async (
+    body: string | Buffer,
+    { statusCode = 200, headers = {} }: { statusCode?: number; headers?: object } = {},
+  ) => {
+    const exchange = new HttpExchange(url, {
+      post: () =>
+        Promise.resolve({
+          statusCode,
+          headers: { ...headers },
+          body: Readable.from([Buffer.from(body)]) as never,
+        }),
+      timeoutMs: 10_000,
+      maxResponseBytes: 10_000,
+      time: { wallMs: () => 0 },
+    });
+    const calls = [{ id: 7, method: 'eth_call', params: [] }];
+    return matchAnswers(calls, await exchange.send(calls, undefined), url);
+  };
   const answerTo = async (idOf: (id: number) => unknown) => {
     const read: unknown[] = [];
     const sent: unknown[] = [];
@@ -50,6 +70,32 @@ describe('HttpExchange', () => {
   it('finds the call by an id that the node returns as text', async () => {
     const { read } = await answerTo(String);
     expect(read).toEqual(LIST);
+  });
+
+  it.each<[string, string, object]>([
+    ['a result that is null left out', '{"jsonrpc":"2.0","id":7}', { ok: true, value: null }],
+    ['a byte order mark', '\uFEFF{"id":7,"result":"0x1"}', { ok: true, value: '0x1' }],
+  ])('reads an answer with %s', async (_case, body, result) => {
+    expect(await resultsOf(body)).toEqual([result]);
+  });
+
+  it('reads a body in gzip without its end, if it is whole', async () => {
+    const coded = gzipSync('{"id":7,"result":"0x1"}').subarray(0, -8);
+    expect(await resultsOf(coded, { headers: { 'content-encoding': 'gzip' } })).toEqual([
+      { ok: true, value: '0x1' },
+    ]);
+  });
+
+  it('takes a revert for an answer, with any status', async () => {
+    const body = '{"id":7,"error":{"code":3,"message":"execution reverted"}}';
+    expect(await resultsOf(body, { statusCode: 500 })).toMatchObject([
+      { error: { code: 'RPC_EXECUTION_REVERTED' } },
+    ]);
+  });
+
+  it('tells the error of a list that names no call', async () => {
+    const body = '[{"jsonrpc":"2.0","error":{"code":-32005,"message":"rate limit exceeded"}}]';
+    await expect(resultsOf(body)).rejects.toMatchObject({ code: 'RPC_RATE_LIMITED' });
   });
 
   it('gives the list of an answer to another call to no reader', async () => {

@@ -6,7 +6,7 @@
  * so that only codes and messages leave this file, without the secrets of the URL.
  */
 import { type Duplex, pipeline } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
 import { classifyRpcError, growsWithRange, retryAfterMs } from './classify-rpc-error.js';
@@ -18,6 +18,7 @@ import { KeptBuffers } from './kept-buffers.js';
 import { type ListReader, type RpcCall, type RpcResult } from './rpc-call.js';
 import {
   BatchTooLargeError,
+  ExecutionRevertedError,
   MalformedAnswerError,
   OverloadedError,
   RangeTooLargeError,
@@ -178,8 +179,9 @@ export class HttpExchange {
     if (error instanceof BodyTooLarge || status === 413) {
       const what =
         status === 413 ? 'HTTP 413' : `the answer is larger than ${maxResponseBytes} bytes`;
-      return grows
-        ? new RangeTooLargeError(what, at)
+      if (grows) return new RangeTooLargeError(what, at);
+      return calls.length > 1
+        ? new BatchTooLargeError(what, at)
         : new TransportError(what, { ...at, sizeMayExplain: true });
     }
     if (status === 429) {
@@ -224,22 +226,29 @@ export function matchAnswers(
 ): RpcResult[] {
   const first = calls[0];
   if (!first) return [];
+  const malformed = (what: string): Error =>
+    new MalformedAnswerError(what, { ...at, sizeMayExplain: true });
   const entries = entriesOf(calls, answer);
-  if (!entries) throw wholeBatchError(answer, first, at);
+  if (!entries) {
+    const error =
+      wholeBatchError(answer, first, at) ?? malformed('a batch was not answered with a list');
+    // A revert is an answer, with any status.
+    if (calls.length === 1 && error instanceof ExecutionRevertedError)
+      return [{ ok: false, error }];
+    throw error;
+  }
   const results = new Array<RpcResult | undefined>(calls.length).fill(undefined);
   let failed: RpcResult | undefined;
   for (const entry of entries) {
-    if (!isRecord(entry))
-      throw new MalformedAnswerError('an answer of the batch is not an object', at);
-    const result = resultOf(entry, calls, answer, at);
-    if (!result.ok && !failed) failed = result;
+    if (!isRecord(entry)) throw malformed('an answer of the batch is not an object');
     const index = indexOf(entry['id'], calls);
-    // An error about the batch itself has the id null.
-    if (entry['id'] === null && !result.ok) throw result.error;
-    if (index === undefined) {
-      throw new MalformedAnswerError('the batch holds an answer to nothing we asked', at);
-    }
-    if (results[index]) throw new MalformedAnswerError('the batch answers one call twice', at);
+    const result = resultOf(entry, calls, answer, at);
+    if (!result) throw malformed('an answer has neither result nor error');
+    if (!result.ok && !failed) failed = result;
+    // An error about the batch itself has the id null, or none.
+    if ((entry['id'] ?? null) === null && !result.ok) throw result.error;
+    if (index === undefined) throw malformed('the batch holds an answer to nothing we asked');
+    if (results[index]) throw malformed('the batch answers one call twice');
     results[index] = result;
   }
   if (failed && !failed.ok && failed.error instanceof BatchTooLargeError) throw failed.error;
@@ -247,7 +256,7 @@ export function matchAnswers(
     if (result) return result;
     // A node that gives up in the middle says why in its last answer.
     if (failed && !failed.ok) throw failed.error;
-    throw new MalformedAnswerError('the batch lacks an answer', at);
+    throw malformed('the batch lacks an answer');
   });
 }
 
@@ -266,7 +275,7 @@ function resultOf(
   calls: readonly WireCall[],
   answer: HttpAnswer,
   at: EndpointUrl,
-): RpcResult {
+): RpcResult | undefined {
   const first = calls[0] as WireCall;
   if (entry['error'] !== undefined && entry['error'] !== null) {
     const call = calls[indexOf(entry['id'], calls) ?? 0] ?? first;
@@ -276,16 +285,13 @@ function resultOf(
       error: classifyRpcError(entry['error'], { ...at, call, retryAfterMs }),
     };
   }
-  if (entry['result'] === undefined) {
-    throw new MalformedAnswerError('an answer has neither result nor error', {
-      ...at,
-      sizeMayExplain: true,
-    });
-  }
-  return { ok: true, value: entry['result'] };
+  if (entry['result'] !== undefined) return { ok: true, value: entry['result'] };
+  // Some gateways leave out a result that is null.
+  return entry['jsonrpc'] === undefined ? undefined : { ok: true, value: null };
 }
 
-function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): Error {
+/** Undefined if the body is no error. */
+function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): Error | undefined {
   const { body, status, retryAfterMs } = answer;
   if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
     const error = classifyRpcError(body['error'], { ...at, call: first, retryAfterMs });
@@ -295,7 +301,7 @@ function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): 
       ? new TransportError(`HTTP ${status}`, { ...at, sizeMayExplain: true })
       : error;
   }
-  return new MalformedAnswerError('a batch was not answered with a list', at);
+  return undefined;
 }
 
 /** The place of the call with this id. Ids are consecutive numbers; some nodes return them as text. */
@@ -340,9 +346,13 @@ function networkReason(error: unknown, secrets: readonly string[]): string {
   return redact(reasons.join(': ') || 'no connection', secrets);
 }
 
+/** Some proxies leave out the end of a coding; the end of the JSON shows whether the body is whole. */
+const MAY_END_EARLY = { finishFlush: constants.Z_SYNC_FLUSH };
+const gunzip = (): Duplex => createGunzip(MAY_END_EARLY);
+
 const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ]);

@@ -25,7 +25,7 @@ type ReaderOf = (id: unknown) => ListReader | undefined;
 export function parseJsonBody(body: Buffer, readerOf: ReaderOf = () => undefined): unknown {
   const isLong = body.byteLength > PART_BYTES && isAscii(body);
   const parsed = isLong ? parseInParts(body, readerOf) : undefined;
-  return parsed ? parsed.value : JSON.parse(body.toString());
+  return parsed ? parsed.value : JSON.parse(body.toString().replace(/^\uFEFF/, ''));
 }
 
 /** Undefined where the list cannot be told from the rest by its first and last characters, or the reader refuses it. */

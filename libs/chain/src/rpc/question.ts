@@ -267,7 +267,7 @@ export class Question {
     }
     if (!resends(reaction, attempt)) throw error;
     const isBroken = reaction.isBroken && calls.length > 1;
-    const probesBatches = isBroken && endpoint.batchBroke();
+    const probesBatches = isBroken && endpoint.batchBroke(calls.length);
     const probesSize = this.isSizeProbeDue(endpoint, failure);
     if (probesBatches || probesSize) {
       const upTo = isBroken ? 'batches' : 'single calls';
@@ -276,6 +276,11 @@ export class Question {
       if (answers === upTo && probesSize) {
         this.done.add(endpoint);
         throw new SizeRefusedError(error);
+      }
+      if (answers === 'batches' && calls.length > 2) {
+        const tooLarge = new BatchTooLargeError(error.message, { endpoint: endpoint.name });
+        endpoint.batchSize.lower(tooLarge, calls.length);
+        return;
       }
     }
     const waitMs = Math.max(this.waitMs(endpoint, failure), endpoint.backoffMs(this.nowMs));

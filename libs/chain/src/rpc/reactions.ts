@@ -58,8 +58,15 @@ const ROWS: readonly Row[] = [
     is: (error) => isRefusedByStatus(error) && error.sizeMayExplain,
     reaction: { ...NO_ANSWER, leaves: true },
   },
-  // Some gateways send 402 or 403 now and then: one more request shows whether it is for good.
-  { is: isRefusedByStatus, reaction: { ...REFUSED, resend: 'once', leaves: true } },
+  // Some gateways send 400, 402 or 403 now and then: one more request shows whether it is for good.
+  {
+    is: isRefusedByStatus,
+    reaction: { ...REFUSED, resend: 'once', leaves: true, isBroken: true },
+  },
+  {
+    is: (error) => error instanceof RpcRefusedError && error.httpStatus === 400,
+    reaction: { ...REFUSED, resend: 'once', isBroken: true },
+  },
   {
     is: (error) => error instanceof TransportError && !(error instanceof OverloadedError),
     reaction: { ...NO_ANSWER, isBroken: true },
@@ -73,7 +80,7 @@ const ROWS: readonly Row[] = [
   },
   {
     is: (error) => error instanceof MalformedAnswerError,
-    reaction: { ...CHANGES_SOON, resend: 'while patient' },
+    reaction: { ...CHANGES_SOON, resend: 'while patient', isBroken: true },
   },
   {
     is: (error) => error instanceof NodeBehindError || error instanceof AnswersDifferError,

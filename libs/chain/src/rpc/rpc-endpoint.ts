@@ -72,8 +72,9 @@ export class RpcEndpoint {
   private resting = 0;
   /** Failures in a row, of any requests. */
   private inARow = 0;
-  /** Batches in a row that broke or were not answered. */
+  /** Batches that broke or were not answered, since one as large as the smallest of them was answered. */
   private brokenBatches = 0;
+  private smallestBroken = Infinity;
   /** Whether the last probe found that the endpoint answers single calls only. */
   private refusesBatches = false;
   /** Why the newest request failed; undefined if it did not. */
@@ -150,7 +151,7 @@ export class RpcEndpoint {
     try {
       const answer = await this.send(calls, signal);
       outcome = outcomeOfAnswer(calls, answer.results);
-      if (calls.length > 1) [this.brokenBatches, this.refusesBatches] = [0, false];
+      if (calls.length > 1) this.batchAnswered(calls.length);
       return answer;
     } catch (error) {
       outcome = outcomeOfFailure(error);
@@ -170,9 +171,16 @@ export class RpcEndpoint {
     }
   }
 
-  /** Counts a batch that broke. @returns whether a probe is due */
-  batchBroke(): boolean {
+  private batchAnswered(size: number): void {
+    this.refusesBatches = false;
+    if (size < this.smallestBroken && this.brokenBatches > 0) return;
+    [this.brokenBatches, this.smallestBroken] = [0, Infinity];
+  }
+
+  /** Counts a batch of so many calls that broke. @returns whether a probe is due */
+  batchBroke(size: number): boolean {
     this.brokenBatches++;
+    this.smallestBroken = Math.min(this.smallestBroken, size);
     return this.refusesBatches || this.brokenBatches % BROKEN_BATCHES === 0;
   }
 

@@ -59,6 +59,7 @@ function eachHeader(change: (header: Log) => object): Fault {
 /** As a number if it is even, else with leading zeros. */
 const oddQuantity = (hex: unknown): unknown =>
   Number(hex) % 2 === 0 ? Number(hex) : `0x${String(hex).slice(2).padStart(16, '0')}`;
+const byHash = ({ params }: NodeCall): boolean => typeof params[1] === 'object';
 const upper = (hex: unknown): string => `0x${String(hex).slice(2).toUpperCase()}`;
 const isSelector =
   (selector: string) =>
@@ -290,6 +291,19 @@ export const QUIRKS: readonly Quirk[] = [
       },
     ],
   },
+  ...[
+    { code: -32001, message: 'Resource not found' },
+    { code: -32000, message: 'archive node required: upgrade your plan' },
+  ].map((error): Quirk => ({
+    name: `"${error.message}" for ranges of more than five blocks`,
+    source: 'ponder-sh/ponder#2239 (other words)',
+    faults: () => [{ kind: 'error', method: 'eth_getLogs', ...error, only: isWide }],
+  })),
+  {
+    name: 'the logs of more than five blocks are left out of the batch',
+    source: 'satsuma-xyz/node-gateway#107 (of its kind)',
+    faults: () => [{ kind: 'missing-answer', index: 0, when: (calls) => calls.some(isWide) }],
+  },
   {
     name: '403 for ranges of more than five blocks',
     source: 'OffchainLabs/arbitrum-sdk#609 (a status alone, and not 413)',
@@ -316,6 +330,20 @@ export const QUIRKS: readonly Quirk[] = [
     ],
     alone: /127\.0\.0\.1:\d+#1.*(?:pruned|no logs)/,
   },
+  {
+    name: 'old logs are pruned, and refused',
+    source: 'paradigmxyz/reth#21122 (with an error)',
+    faults: () => [
+      {
+        kind: 'error',
+        method: 'eth_getLogs',
+        code: 4444,
+        message: 'pruned history unavailable',
+        only: (call) => blocksIn(call)[0] < PRUNED_BELOW,
+      },
+    ],
+    alone: /127\.0\.0\.1:\d+#1: eth_getLogs failed: pruned history/,
+  },
   ...[
     undefined,
     { code: -39001, message: 'Unknown block' },
@@ -335,6 +363,14 @@ export const QUIRKS: readonly Quirk[] = [
       alone: /127\.0\.0\.1:\d+#1: has no finalized block.* set FINALITY=depth/,
     };
   }),
+  ...[
+    { code: -32603, message: 'params[1].slice is not a function' },
+    { code: -32000, message: 'header not found' },
+  ].map((error): Quirk => ({
+    name: `calls by a block's hash are refused: ${error.message}`,
+    source: 'ConsenSys-archive/ganache#973, axonweb3/axon#1228',
+    faults: () => [{ kind: 'error', method: 'eth_call', ...error, only: byHash }],
+  })),
   {
     name: 'the first eth_chainId is null',
     source: 'across-protocol/frontend#1609, AcalaNetwork/bodhi.js#457',
@@ -400,7 +436,17 @@ export const QUIRKS: readonly Quirk[] = [
     faults: () => [{ kind: 'never-answers', when: isBatch }],
     alone: /127\.0\.0\.1:\d+#1: takes no batch requests/,
   },
-  ...[402, 403].map((status): Quirk => ({
+  {
+    name: '413 for batches of more than four calls',
+    source: 'trustwallet/blockatlas#1406, steemit/jussi#140',
+    faults: () => [{ kind: 'status', status: 413, when: (calls) => calls.length > 4 }],
+  },
+  {
+    name: 'batches of more than four calls are reset',
+    source: 'openethereum/parity-ethereum#8961 (the message gets lost)',
+    faults: () => [{ kind: 'reset', when: (calls) => calls.length > 4 }],
+  },
+  ...[400, 402, 403].map((status): Quirk => ({
     name: `every sixth request is answered with ${status}`,
     source: 'graphprotocol/graph-node#3269, ApeWorX/web3.py#3091',
     faults: everySixth(status),

@@ -150,26 +150,38 @@ export function readRangeLogs(
 
 /**
  * Nodes order and number logs in their own ways, so that logs are sorted by block, transaction and index, and only a log
- * at the place of another one is refused.
+ * with the place and the content of another one is refused.
  */
 function readInOrder(logs: readonly unknown[], context: RangeLogsContext): LogCursor {
   const cursor = new LogCursor(context);
   if (logs.every((log) => cursor.read(log))) return cursor;
-  const sorted = new LogCursor(context);
-  for (const log of inOrder(logs, context)) {
-    if (!sorted.read(log)) throw malformed('a log is doubled', context);
+  const sorted = new LogCursor(context, true);
+  const known = new Set<string>();
+  for (const { log, ...place } of inOrder(logs, context)) {
+    const { address, transactionHash, topics, data } = log;
+    const text = JSON.stringify({ ...place, address, transactionHash, topics, data });
+    if (known.size === known.add(text).size) throw malformed('a log is doubled', context);
+    sorted.read(log);
   }
   return sorted;
 }
 
-function inOrder(logs: readonly unknown[], context: RangeLogsContext): unknown[] {
+interface PlacedLog {
+  readonly log: Record<string, unknown>;
+  readonly block: number;
+  readonly transaction: number;
+  readonly index: number;
+}
+
+function inOrder(logs: readonly unknown[], context: RangeLogsContext): PlacedLog[] {
   const places = logs.map((log) => {
     if (!isRecord(log)) throw malformed('a log is not an object', context);
     const block = blockNumberOf(log, context);
     return { log, block, transaction: transactionOf(log), index: indexOf(log, context) };
   });
-  places.sort((a, b) => a.block - b.block || a.transaction - b.transaction || a.index - b.index);
-  return places.map(({ log }) => log);
+  return places.sort(
+    (a, b) => a.block - b.block || a.transaction - b.transaction || a.index - b.index,
+  );
 }
 
 function blockNumberOf(log: Record<string, unknown>, context: RangeLogsContext): number {
@@ -253,7 +265,11 @@ class LogCursor {
   private lastTransaction = 0;
   private lastIndex = -1;
 
-  constructor(private readonly context: RangeLogsContext) {}
+  /** @param isSorted whether logs may share a place, because they were sorted and compared before */
+  constructor(
+    private readonly context: RangeLogsContext,
+    private readonly isSorted = false,
+  ) {}
 
   /** @returns false where the log does not come after the one before it. @throws MalformedAnswerError */
   read(log: unknown): boolean {
@@ -269,7 +285,7 @@ class LogCursor {
     const index = indexOf(log, context);
     const isSame = transaction === this.lastTransaction;
     const isAfter = isSame ? index > this.lastIndex : transaction > this.lastTransaction;
-    if (block === undefined || !isAfter) return false;
+    if (block === undefined || !(isAfter || this.isSorted)) return false;
     this.lastTransaction = transaction;
     this.lastIndex = index;
     const data = lowerHex(log['data']);

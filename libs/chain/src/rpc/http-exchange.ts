@@ -286,8 +286,10 @@ function resultOf(
     };
   }
   if (entry['result'] !== undefined) return { ok: true, value: entry['result'] };
-  // Some gateways leave out a result that is null.
-  return entry['jsonrpc'] === undefined ? undefined : { ok: true, value: null };
+  // Some gateways leave out a result that is null. Logs that are left out are none that are not there.
+  const method = calls[indexOf(entry['id'], calls) ?? -1]?.method ?? '';
+  const isNull = entry['jsonrpc'] !== undefined && !growsWithRange(method);
+  return isNull ? { ok: true, value: null } : undefined;
 }
 
 /** Undefined if the body is no error. */

@@ -18,6 +18,17 @@ interface Call {
 /** @returns the altered answer, or the unchanged one */
 type Lie = (call: Call, answer: unknown) => unknown;
 
+function withNumbers({ method }: Call, answer: unknown): unknown {
+  if (method !== 'eth_getLogs' && method !== 'eth_getTransactionReceipt') return undefined;
+  const text = JSON.stringify(answer);
+  return JSON.parse(
+    text.replace(
+      /"(logIndex|status)":"(0x\w+)"/g,
+      (_, name: string, hex: string) => `"${name}":${Number(hex)}`,
+    ),
+  );
+}
+
 const STATUS = toFunctionSelector('status(bytes32)');
 
 describe('VaultReader, among nodes that are wrong,', () => {
@@ -41,8 +52,8 @@ describe('VaultReader, among nodes that are wrong,', () => {
   });
   afterAll(() => bench.stop());
 
-  /** The evidence by one node for each of the behaviours. */
-  async function observed(voucher: Voucher, ...behaviours: (Faults | Lie)[]) {
+  /** The evidence of the first voucher, by one node for each of the behaviours. */
+  async function observed(vouchers: Voucher | Voucher[], ...behaviours: (Faults | Lie)[]) {
     const upstream = bench.chain.url;
     for (const one of behaviours) {
       const node =
@@ -66,10 +77,13 @@ describe('VaultReader, among nodes that are wrong,', () => {
       token: bench.chain.contracts.token,
       clock: new FakeClock(bench.seconds * 1000),
     });
-    const { vaultId, recipient, amount, deadlineSeconds } = voucher;
-    const redemptionId = redemptionIdOf(vaultId) ?? '';
-    const watched: WatchedPayout = { redemptionId, recipient, amount, deadlineSeconds, fromBlock };
-    const [evidence] = await reader.observe([watched]);
+    const watched = [vouchers]
+      .flat()
+      .map(({ vaultId, recipient, amount, deadlineSeconds }): WatchedPayout => {
+        const redemptionId = redemptionIdOf(vaultId) ?? '';
+        return { redemptionId, recipient, amount, deadlineSeconds, fromBlock };
+      });
+    const [evidence] = await reader.observe(watched);
     return evidence;
   }
 
@@ -216,10 +230,17 @@ describe('VaultReader, among nodes that are wrong,', () => {
       ['of nodes that answer out of order', { kind: 'out-of-order' }],
       ['of nodes that take few calls at once', { kind: 'batch-limit', limit: 2 }],
       ['of nodes without log times', { kind: 'no-log-timestamps' }],
+      ['of nodes that write numbers in place of hex', { kind: 'lie', change: withNumbers }],
     ])('%s', async (_case, fault) => {
       expect(await observed(claimed, fault, fault)).toMatchObject({ outcome: 'paid' });
       await Promise.all(nodes.splice(0).map((node) => node.close()));
       expect(await observed(expired, fault, fault)).toMatchObject({ outcome: 'dead' });
+    });
+
+    it('of nodes that give the newest logs first', async () => {
+      const fault: Fault = { kind: 'unordered-logs' };
+      const evidence = await observed([claimed, cancelled], fault, fault);
+      expect(evidence).toMatchObject({ outcome: 'paid' });
     });
   });
 });

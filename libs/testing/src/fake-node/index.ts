@@ -3,7 +3,7 @@ export { FaultyHistory } from './faulty-history.js';
 export { FaultyNode, type NodeRequest, startFaultyNode } from './faulty-node.js';
 export { CHAIN_ID, type NodeView, resultOf, STAKING, TOKEN } from './honest-node.js';
 export { type NodeCall, NodeError } from './node-call.js';
-export { type Quirk, QUIRKS } from './quirks.js';
+export { isSelector, type Quirk, QUIRKS, TOTAL_STAKED } from './quirks.js';
 export {
   type Block as SimulatedBlock,
   branchOf,

@@ -61,7 +61,7 @@ const oddQuantity = (hex: unknown): unknown =>
   Number(hex) % 2 === 0 ? Number(hex) : `0x${String(hex).slice(2).padStart(16, '0')}`;
 const byHash = ({ params }: NodeCall): boolean => typeof params[1] === 'object';
 const upper = (hex: unknown): string => `0x${String(hex).slice(2).toUpperCase()}`;
-const isSelector =
+export const isSelector =
   (selector: string) =>
   ({ params }: NodeCall): boolean =>
     (params[0] as { readonly data?: string }).data?.startsWith(selector) === true;
@@ -70,7 +70,7 @@ const BOTH = ['eth_getLogs', 'eth_getBlockReceipts'] as const;
 /** Logs that a node gives at once. The largest block of the tests has more of one event. */
 const CAP = 10;
 const SYMBOL = '0x95d89b41';
-const TOTAL_STAKED = '0x817b1cd2';
+export const TOTAL_STAKED = '0x817b1cd2';
 const EVERY = 6;
 /** Blocks below this one are pruned. */
 const PRUNED_BELOW = 25;
@@ -134,6 +134,11 @@ export const QUIRKS: readonly Quirk[] = [
     name: 'logs are numbered within their transaction',
     source: '0xPolygon/zkevm-node#3446',
     faults: () => [eachLog(() => ({ logIndex: '0x0' }), ...BOTH)],
+  },
+  {
+    name: 'all logs of a block have the same place',
+    source: 'iotaledger/wasp-legacy#2352, ethereum/aleth#4147',
+    faults: () => [eachLog(() => ({ transactionIndex: '0x0', logIndex: '0x0' }), ...BOTH)],
   },
   {
     name: 'every log is sent twice',

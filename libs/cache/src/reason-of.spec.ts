@@ -26,8 +26,12 @@ describe('reasonOf', () => {
     ['ERR DB index is out of range', 'select', 'ERR DB index is out of range'],
     [`ERR unknown command 'evalsha', with args beginning with: 'x'`, 'evalsha', 'ERR (evalsha)'],
     ['ERR invalid password hunter', 'auth', 'ERR (auth)'],
+    ['no upstream host', 'eval', 'refused no upstream host'],
+    [`unsupported command 'evalsha'`, 'evalsha', 'refused (evalsha)'],
   ])('%s to the command %s', (message, name, reason) => {
-    expect(reasonOf(Object.assign(new Error(message), { command: { name } }))).toBe(reason);
+    expect(
+      reasonOf(Object.assign(new Error(message), { name: 'ReplyError', command: { name } })),
+    ).toBe(reason);
   });
 
   it('is the code of an error of the system', () => {

@@ -195,14 +195,17 @@ const CONNECTION: RedisOptions = {
 /**
  * Why Redis cannot be used, in readable form. An error of the driver carries its command, at worst AUTH with the
  * password. So only the error's code is used, for NOPERM with the missing right as `ACL SETUSER` writes it
- * (`NOPERM +hget`), and for ERR, which stands for many errors, with its words or else the name of the command.
+ * (`NOPERM +hget`), and for ERR, which stands for many errors, with its words or else the name of the command. Proxies
+ * refuse without a code.
  */
 export function reasonOf(
   error: Error & { readonly code?: unknown; readonly command?: { readonly name: string } },
 ): string {
   if (typeof error.code === 'string') return error.code;
-  const code = /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] ?? 'the connection failed';
-  if (code === 'ERR') return ['ERR', ...whatOf(error)].join(' ');
+  const isRefusal = error.name === 'ReplyError';
+  const other = isRefusal ? 'refused' : 'the connection failed';
+  const code = /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] ?? other;
+  if (code === 'ERR' || code === 'refused') return [code, ...whatOf(error)].join(' ');
   return code === 'NOPERM' ? `NOPERM ${rightOf(error.message)}` : code;
 }
 
@@ -214,7 +217,7 @@ function whatOf({
   readonly message: string;
   readonly command?: { readonly name: string };
 }): string[] {
-  const words = /^ERR ([A-Za-z]+(?: [A-Za-z]+){1,14})\.?$/.exec(message)?.[1];
+  const words = /^(?:ERR )?([A-Za-z]+(?: [A-Za-z]+){1,14})\.?$/.exec(message)?.[1];
   if (words !== undefined && command?.name !== 'auth') return [words];
   return command === undefined ? [] : [`(${command.name})`];
 }

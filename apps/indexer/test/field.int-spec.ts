@@ -7,7 +7,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type Database } from '#libs/db';
 import { ZERO_ADDRESS } from '#libs/domain';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
-import { type Fault, QUIRKS, type StakeEvent } from '#libs/testing/fake-node';
+import {
+  type Fault,
+  isSelector,
+  QUIRKS,
+  type StakeEvent,
+  TOTAL_STAKED,
+} from '#libs/testing/fake-node';
 import { FieldWorld, type WorldOptions } from './field.js';
 import { type IndexerUnderTest } from './harness.js';
 
@@ -154,6 +160,25 @@ describe('a chain', () => {
       await one.start(...Array.from({ length: endpoints }, () => []));
       await one.expectRight(open);
       await follow(one);
+    },
+  );
+
+  it.each([
+    { endpoints: 1, mode: 'wallets' },
+    { endpoints: 2, mode: 'two' },
+  ])(
+    'by $endpoints: whose contract loses its total, is verified in the mode $mode',
+    async (row) => {
+      const one = aWorld();
+      const nodes = [...Array(row.endpoints).keys()];
+      const running = await one.start(...nodes.map(() => []));
+      await one.expectRight(open);
+      const error = { code: 3, message: 'execution reverted' };
+      const only = isSelector(TOTAL_STAKED);
+      for (const place of nodes)
+        one.setFaults(place, [{ kind: 'error', method: 'eth_call', ...error, only }]);
+      await follow(one);
+      expect(running.status.verification?.mode).toBe(row.mode);
     },
   );
 

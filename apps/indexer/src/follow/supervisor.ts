@@ -10,7 +10,7 @@
 import { once } from 'node:events';
 import { AllEndpointsFailedError, isEndpointLeftOut, unlessRpcFails } from '#libs/chain';
 import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock } from '#libs/db';
-import { PermanentError } from '#libs/domain';
+import { PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
 import { type IndexLoop, type Turn } from './index-loop.js';
 import { type IndexStatus } from '../health/index-status.js';
@@ -125,18 +125,15 @@ export class Supervisor {
         last = await this.loop.turn(writer, last?.outcome);
         failures.clear();
         if (last.waitMs > 0) await sleep(last.waitMs, signal);
-      } catch (error) {
+      } catch (thrown) {
         if (isOver(signal)) return;
         last = undefined;
+        const error = writer?.isOpen === true ? await this.chosenAfter(thrown, writer) : thrown;
         if (error instanceof FencedError) {
           this.logger.warn('Another indexer took the lead');
           return;
         }
         failures.add(error);
-        if (writer?.isOpen === true && isEndpointLeftOut(error)) {
-          const { finalised, head } = writer.stored;
-          await unlessRpcFails(this.preparation.chooseAgain(finalised ?? head));
-        }
         const isPermanent = error instanceof PermanentError;
         // Without a fencing token this process cannot store a halt, and another process may be able to take over the
         // index.
@@ -145,6 +142,23 @@ export class Supervisor {
           if (!(await this.halt(writer, error))) return;
         } else await this.waitAfter(error, failures.inARow, signal);
       }
+    }
+  }
+
+  /**
+   * Chooses again what vouches for events, if the error is a reason for it.
+   * @returns the error, or why nothing vouches for events any more
+   */
+  private async chosenAfter(error: unknown, { stored }: IndexWriter): Promise<unknown> {
+    const { preparation } = this;
+    const isUnverified = error instanceof RetryableError && error.code === 'UNVERIFIED_HEAD';
+    const past = stored.finalised ?? stored.head;
+    try {
+      if (isEndpointLeftOut(error)) await unlessRpcFails(preparation.chooseAgain(past));
+      else if (isUnverified) await unlessRpcFails(preparation.chooseAgainWithoutTotal(past));
+      return error;
+    } catch (reason) {
+      return reason;
     }
   }
 

@@ -49,7 +49,7 @@ export class IndexPreparation {
    * Chooses again what vouches for events, after an endpoint was left out because its answers are not valid: an added
    * provider must not stop an index that another mode could verify.
    * @param past a final block of the index
-   * @throws AllEndpointsFailedError
+   * @throws AllEndpointsFailedError; PermanentError if nothing vouches for events any more
    */
   async chooseAgain(past: BlockRef): Promise<void> {
     const { reader, status, logger, options } = this;
@@ -58,6 +58,11 @@ export class IndexPreparation {
     if (verification.mode === status.verification?.mode) return;
     status.verification = verification;
     logger.warn(verification, `Events are verified in another way now: ${verification.mode}`);
+  }
+
+  /** The same, if the contract tells its total no more, perhaps after an upgrade. */
+  async chooseAgainWithoutTotal(past: BlockRef): Promise<void> {
+    if (!(await this.reader.lookForTotal())) await this.chooseAgain(past);
   }
 
   /**

@@ -67,6 +67,17 @@ export class StakeViews {
     return !this.totals.isMissing;
   }
 
+  /** Looks for the total again if it reverts, since a contract may have been upgraded. @returns whether there is one */
+  async lookForTotal(): Promise<boolean> {
+    const views = (await this.totals.views()) ?? [];
+    const calls = views.map((view) => ethCall(callOfZero(view), 'latest'));
+    const reverts = await this.pool.run(async (session) =>
+      (await session.batch(calls)).results.some(isReverted),
+    );
+    if (reverts) await this.totals.lookAgain();
+    return this.hasTotal;
+  }
+
   /** False while the contracts are known not to report a wallet's balance. */
   get hasBalances(): boolean {
     return !this.balances.isMissing;

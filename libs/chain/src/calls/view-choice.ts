@@ -32,7 +32,7 @@ export interface ChosenView {
   readonly view: StakeView;
 }
 
-/** States: not asked -> found, for good; or missing, until the next look. */
+/** States: not asked -> found, until it is looked for again; or missing, until the next look. */
 export class ViewChoice {
   private found: readonly ChosenView[] | undefined;
   private lookAgainAtMs: number | undefined;
@@ -65,6 +65,13 @@ export class ViewChoice {
     }
     // Concurrent readers share one look (single-flight).
     return this.looks.run(() => this.look());
+  }
+
+  /** Forgets what was found, since a contract may have been upgraded. */
+  async lookAgain(): Promise<void> {
+    this.found = undefined;
+    this.lookAgainAtMs = undefined;
+    await this.views();
   }
 
   private async look(): Promise<readonly ChosenView[] | undefined> {

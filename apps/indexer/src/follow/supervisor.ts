@@ -147,7 +147,7 @@ export class Supervisor {
 
   /**
    * Chooses again what vouches for events, if the error is a reason for it.
-   * @returns the error, or why nothing vouches for events any more
+   * @returns the error, or why nothing now vouches for events
    */
   private async chosenAfter(error: unknown, { stored }: IndexWriter): Promise<unknown> {
     const { preparation } = this;

@@ -49,7 +49,7 @@ export class IndexPreparation {
    * Chooses again what vouches for events, after an endpoint was left out because its answers are not valid: an added
    * provider must not stop an index that another mode could verify.
    * @param past a final block of the index
-   * @throws AllEndpointsFailedError; PermanentError if nothing vouches for events any more
+   * @throws AllEndpointsFailedError; PermanentError if nothing now vouches for events
    */
   async chooseAgain(past: BlockRef): Promise<void> {
     const { reader, status, logger, options } = this;
@@ -60,7 +60,7 @@ export class IndexPreparation {
     logger.warn(verification, `Events are verified in another way now: ${verification.mode}`);
   }
 
-  /** The same, if the contract tells its total no more, perhaps after an upgrade. */
+  /** The same, if the contract no longer tells its total, perhaps after an upgrade. */
   async chooseAgainWithoutTotal(past: BlockRef): Promise<void> {
     if (!(await this.reader.lookForTotal())) await this.chooseAgain(past);
   }

@@ -67,6 +67,8 @@ const FIRST_RISK = 25;
 const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
 /** A rate limit on fewer calls than twice this number says nothing about the size of the batch. */
 const SMALLEST_AFTER_REFUSAL = 10;
+/** A limit that was guessed from broken batches is raised by one step after so many batches of this size. */
+const RAISED_AFTER = 500;
 /** Smallest batch: the logs and the header that vouches for them. */
 const SMALLEST = 2;
 
@@ -81,6 +83,8 @@ export class BatchSize {
    * and after a rate limit; doubles when a batch of at least half this size is answered.
    */
   private risked = FIRST_RISK;
+  /** Answered batches as large as the guessed limit; undefined if the node named the limit, or there is none. */
+  private atGuess: number | undefined;
 
   constructor(
     private readonly endpoint: string,
@@ -115,6 +119,18 @@ export class BatchSize {
 
   answered(sent: number): void {
     if (sent * 2 >= this.risked) this.risked = Math.min(FIRST_LIMIT, this.risked * 2);
+    if (this.atGuess === undefined || sent < this.limit) return;
+    this.atGuess++;
+    if (this.atGuess < RAISED_AFTER) return;
+    this.limit = STEPS.findLast((step) => step > this.limit) ?? FIRST_LIMIT;
+    this.atGuess = this.limit < FIRST_LIMIT ? 0 : undefined;
+  }
+
+  /** Batches of so many calls broke, while small ones were answered: perhaps because of a limit, perhaps by chance. */
+  broke(sent: number): void {
+    if (this.limit < sent) return;
+    this.limit = STEPS.find((step) => step < sent) ?? SMALLEST;
+    this.atGuess = 0;
   }
 
   /** @throws RpcRefusedError if not even two calls are accepted together */
@@ -126,5 +142,6 @@ export class BatchSize {
       throw new RpcRefusedError(TAKES_NO_BATCHES, { endpoint: this.endpoint });
     }
     this.limit = next;
+    this.atGuess = undefined;
   }
 }

@@ -278,8 +278,7 @@ export class Question {
         throw new SizeRefusedError(error);
       }
       if (answers === 'batches' && calls.length > 2) {
-        const tooLarge = new BatchTooLargeError(error.message, { endpoint: endpoint.name });
-        endpoint.batchSize.lower(tooLarge, calls.length);
+        endpoint.batchSize.broke(calls.length);
         return;
       }
     }

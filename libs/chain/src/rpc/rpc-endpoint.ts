@@ -190,7 +190,11 @@ export class RpcEndpoint {
     signal: AbortSignal,
   ): Promise<'nothing' | 'single calls' | 'batches'> {
     const call = { method: 'eth_chainId', params: [] };
-    if ((await this.probed([call], signal)) !== undefined) return 'nothing';
+    if ((await this.probed([call], signal)) !== undefined) {
+      // What breaks while nothing is answered says nothing about batches.
+      this.brokenBatches = 0;
+      return 'nothing';
+    }
     if (upTo === 'single calls') return 'single calls';
     const error = await this.probed([call, call], signal);
     const isBroken =

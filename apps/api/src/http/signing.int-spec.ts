@@ -180,7 +180,8 @@ describe('what cannot be parsed is answered and signed with the secret of the en
   });
 
   it('a body whose chunks are broken is answered for its own request', async () => {
-    const head = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+    const head =
+      'POST /x HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n';
     const parts = [`${head}Transfer-Encoding: chunked\r\n\r\n`, 'zz\r\n'];
     const answer = await answerTo(api.port, parts);
     expect(answer.status).toBe(400);

@@ -1,4 +1,5 @@
 /** Sends requests as raw bytes and parses the raw answers. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -27,11 +28,17 @@ export async function exchange(
   socket.on('error', () => undefined);
   for (const part of parts) {
     socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
-    await new Promise((resolve) => setTimeout(resolve, options.pauseMs ?? 20));
+    const pause = new Promise((resolve) => setTimeout(resolve, options.pauseMs ?? 20));
+    await (isExpecting(part) ? Promise.race([once(socket, 'data'), closed]) : pause);
   }
   if (options.end === true) socket.end();
   await closed;
   return answersIn(Buffer.concat(chunks), options.methods ?? []);
+}
+
+/** Whether the server says that it has read this part, before it gets the next one. */
+function isExpecting(part: string | Buffer): boolean {
+  return part.includes('Expect: 100-continue');
 }
 
 function answersIn(bytes: Buffer, methods: readonly string[]): RawAnswer[] {

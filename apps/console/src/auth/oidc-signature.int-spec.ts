@@ -264,7 +264,8 @@ describe('a new key of the issuer', () => {
   });
 });
 
-describe('a discovery document that changes', () => {
+/** Gives the tests of a `describe` a console that has not asked the issuer yet. */
+function useOwnBench(): void {
   let own: ConsoleBench;
   let shared: ConsoleBench;
   beforeAll(async () => {
@@ -276,6 +277,10 @@ describe('a discovery document that changes', () => {
     bench = shared;
     await own.stop();
   });
+}
+
+describe('a discovery document that changes', () => {
+  useOwnBench();
   const lists = (changes: Json): void => {
     bench.issuer.onTheWay.set(DISCOVERY, (body) =>
       JSON.stringify({ ...(JSON.parse(body) as Json), ...changes }),
@@ -309,17 +314,7 @@ describe('a discovery document that changes', () => {
 });
 
 describe('before the first sign-in', () => {
-  let own: ConsoleBench;
-  let shared: ConsoleBench;
-  beforeAll(async () => {
-    shared = bench;
-    own = await ConsoleBench.start();
-    bench = own;
-  });
-  afterAll(async () => {
-    bench = shared;
-    await own.stop();
-  });
+  useOwnBench();
 
   it.each<[string, Json]>([
     ['of another issuer', { issuer: 'https://evil.example' }],

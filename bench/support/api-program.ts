@@ -40,7 +40,7 @@ export async function startApi({
       ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
     },
   });
-  return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };
+  return { program, port: await portIn(program, /"url":"http:\/\/127\.0\.0\.1:(\d+)/) };
 }
 
 /** Waits for the port in the program's log. @param pattern captures the port */

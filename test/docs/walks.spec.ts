@@ -22,7 +22,7 @@ describe('the walks of ARCHITECTURE.md', () => {
     ],
     [
       'From an RPC log to a row',
-      ['libs/chain/src/rpc/http-exchange.ts', 'libs/db/src/index-store/range-rows.ts'],
+      ['libs/chain/src/rpc/http-exchange.ts', 'libs/db/src/index-store/index-store.ts'],
     ],
     [
       'From a redemption to its deduct call',

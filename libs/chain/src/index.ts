@@ -10,7 +10,7 @@ export * from './rpc/rpc.errors.js';
 export * from './stake/parse-stake-events.js';
 export { type StakeEventSpec } from './stake/stake-event.js';
 export { type FetchOptions, LogSource, type Tip } from './logs/log-source.js';
-export { type BlockRange, changeOf, type Confirmation, type ReadRange } from './logs/range-logs.js';
+export { type BlockRange, changeOf, type Confirmation, type ReadRange } from './logs/read-range.js';
 export { type Comparison } from './logs/range-reader.js';
 export { RangeSizer, streamRanges } from './logs/range-stream.js';
 export {
@@ -21,7 +21,7 @@ export {
   Quorum,
   type Statement,
 } from './quorum/quorum.js';
-export { isCounted } from './logs/stake-logs.js';
+export { isCounted } from './logs/range-logs.js';
 export { ChainReader, type ChainReaderOptions, type Heads } from './reader/chain-reader.js';
 export { type PriceRound, type TokenFacts } from './reader/contract-facts.js';
 export { FINAL_BLOCK_CODES, parseFinality } from './reader/final-blocks.js';

@@ -2,7 +2,7 @@
 import { keccak256 } from 'viem/utils';
 import { EMPTY_BLOOM, type FullHeader } from '../blocks/header.js';
 import { type Hex } from '../rpc/hex.js';
-import { type LogFilter } from './stake-logs.js';
+import { type LogFilter } from './log-filter.js';
 
 /**
  * The three bits that an address or a topic sets in a block's 2048-bit bloom (Ethereum Yellow Paper, section 4.3.1), as

@@ -23,10 +23,11 @@ import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { requireNotAhead } from '../blocks/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { findLostLogs } from './lost-logs.js';
-import { type BlockRange, type Reading, type ReadRange, toReadRange } from './range-logs.js';
+import { type BlockRange, type ReadRange, toReadRange } from './read-range.js';
 import { type Comparison, type ComparisonQuestion, RangeReader } from './range-reader.js';
 import { SecondLook } from './second-look.js';
-import { EventDecoder, LogFilter } from './stake-logs.js';
+import { EventDecoder, type Reading } from './range-logs.js';
+import { LogFilter } from './log-filter.js';
 import { readTip, type TipFacts, type TipQuestion } from './tip.js';
 
 export interface LogSourceOptions {

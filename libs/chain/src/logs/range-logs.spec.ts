@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address } from '#libs/domain';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';
-import { LogReader, logListOf, parseLogList, readRangeLogs } from './range-logs.js';
-import { EventDecoder, LogFilter } from './stake-logs.js';
+import { EventDecoder, LogReader, logListOf, parseLogList, readRangeLogs } from './range-logs.js';
+import { LogFilter } from './log-filter.js';
 
 const CONTRACT = `0x${'c0'.repeat(20)}` as Address;
 const EVENTS = parseStakeEvents('staked-withdrawn');

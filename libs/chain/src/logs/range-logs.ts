@@ -1,26 +1,15 @@
 /**
- * Checks the logs of one answer against the range and the headers, converts them to effects block by block, and builds
- * the range as it was read.
+ * Reads the logs of one answer: checks them against the range and the headers, and decodes them, block by block, into
+ * what they do to balances.
  */
-import {
-  type BlockDeltas,
-  type BlockHash,
-  type BlockHeader,
-  type BlockRef,
-  type StakeDelta,
-  ZERO_ADDRESS,
-} from '#libs/domain';
+import { type Address, PermanentError, type StakeDelta, ZERO_ADDRESS } from '#libs/domain';
 import { MalformedAnswerError } from '../rpc/rpc.errors.js';
 import { type AtEndpoint, type ListReader } from '../rpc/rpc-call.js';
-import { type FullHeader, plainHeader, refOf } from '../blocks/header.js';
+import { type FullHeader } from '../blocks/header.js';
 import { hash, isRecord, lowerHex, quantity, smallQuantity } from '../rpc/hex.js';
-import { type EventDecoder, EventMismatchError, type LogFilter } from './stake-logs.js';
-
-/** Blocks `from` to `to`, both included. */
-export interface BlockRange {
-  readonly from: bigint;
-  readonly to: bigint;
-}
+import { type AmountSlot, type StakeEventSpec } from '../stake/stake-event.js';
+import { type LogFilter } from './log-filter.js';
+import { type AnsweredRange, type BlockLogs } from './read-range.js';
 
 /** The result of eth_getLogs, in one of the forms that nodes in the field give it. */
 export interface LogList {
@@ -61,66 +50,9 @@ function isRemoved(log: unknown): log is RemovedLog {
   return isRecord(log) && log['removed'] === true;
 }
 
-export interface BlockLogs {
-  readonly number: number;
-  readonly hash: BlockHash;
-  /** The log's own time, which is a hint; once headers are known, that of the header. Undefined where neither has it. */
-  timestampSeconds: number | undefined;
-  readonly deltas: StakeDelta[];
-  /** What transfers sent to the zero address. */
-  burnt: bigint;
-  logs: number;
-  readonly seen: Set<string>;
-}
-
-/** What one node answered about a range. */
-export interface Reading {
+/** What one node answered about a range, with the logs as it gave them. */
+export interface Reading extends AnsweredRange {
   readonly list: LogList;
-  /** The blocks of the logs, ascending. */
-  readonly blocks: readonly BlockLogs[];
-  /** Ascending; the last is that of `to`. */
-  readonly headers: readonly FullHeader[];
-  /** The contracts' total at the end of the range, if it was asked for and answered. */
-  readonly total?: bigint | undefined;
-  readonly bytes: number;
-}
-
-/** A range of blocks as it was read, with what vouches for it so far. */
-export interface ReadRange extends BlockRange {
-  readonly endpoint: string;
-  /** Hash of the block before the range, from the header of `from`; undefined where that header was not read. */
-  readonly parentHash: BlockHash | undefined;
-  readonly head: BlockHeader;
-  /** Blocks with effects, ascending. */
-  readonly blocks: readonly BlockDeltas[];
-  /** Every block of the range; with `headers: 'events'` the blocks with events and the last block. Ascending. */
-  readonly headers: readonly BlockRef[];
-  /** Whether the fields of each header hash to its own hash, so its time is proven. */
-  readonly isProven: boolean;
-  /** Change of the sum of all balances. */
-  readonly change: bigint;
-  /** The contracts' total where it is known: at the end, and, in a joined range, at the ends of its parts. Ascending. */
-  readonly totals: readonly ReadTotal[];
-  /** Another provider that reports the same. */
-  readonly confirmedBy: Confirmation | undefined;
-  /** What transfers sent to the zero address. */
-  readonly burnt: bigint;
-  readonly events: number;
-  /** Decoded bytes of the bodies. */
-  readonly bytes: number;
-}
-
-/** The contracts' total at the end of a block. */
-export interface ReadTotal {
-  readonly block: BlockHeader;
-  readonly total: bigint;
-  readonly endpoint: string;
-}
-
-export interface Confirmation {
-  readonly endpoint: string;
-  /** Its newest final block, where it was asked for. */
-  readonly finalised: BlockHeader | undefined;
 }
 
 export interface RangeLogsContext extends AtEndpoint {
@@ -386,54 +318,141 @@ function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError
   return new MalformedAnswerError(what, { endpoint });
 }
 
-export function toReadRange(
-  { from, to }: BlockRange,
-  endpoint: string,
-  { headers, blocks: read, total, bytes }: Reading,
-): ReadRange {
-  const head = lastOf(headers);
-  const blocks = read
-    .filter((block) => block.deltas.length > 0)
-    .map((block) => ({
-      blockNumber: BigInt(block.number),
-      timestampSeconds: timeOf(block),
-      deltas: block.deltas,
-    }));
-  return {
-    from,
-    to,
-    endpoint,
-    parentHash: headers.find(({ number }) => number === from)?.parentHash,
-    head,
-    blocks,
-    headers: headers.map(refOf),
-    isProven: headers.every(({ isProven }) => isProven === true),
-    change: changeOf(blocks),
-    totals: total === undefined ? [] : [{ block: head, total, endpoint }],
-    confirmedBy: undefined,
-    burnt: read.reduce((sum, { burnt }) => sum + burnt, 0n),
-    events: read.reduce((sum, { logs }) => sum + logs, 0),
-    bytes,
-  };
-}
-
-/** Change of the sum of all balances. The zero address has no balance. */
-export function changeOf(blocks: readonly BlockDeltas[]): bigint {
-  let change = 0n;
-  for (const { deltas } of blocks)
-    for (const { wallet, amount } of deltas) if (wallet !== ZERO_ADDRESS) change += amount;
-  return change;
-}
-
-function lastOf(headers: readonly FullHeader[]): BlockHeader {
-  const header = headers.at(-1);
-  if (!header) throw new RangeError('an answer without headers');
-  return plainHeader(header);
-}
-
-function timeOf(block: BlockLogs): number {
-  if (block.timestampSeconds === undefined) {
-    throw new RangeError(`the time of block ${block.number} was never read`);
+/** A contract emits an event that the settings describe differently. No other node would answer otherwise. */
+export class EventMismatchError extends PermanentError {
+  constructor(blockNumber: number, spec: StakeEventSpec, found: string) {
+    super(
+      'STAKE_EVENT_MISMATCH',
+      `A log of ${spec.signature} in block ${blockNumber} has ${found}. Check the types and the word "indexed" in STAKE_EVENTS.`,
+    );
   }
-  return block.timestampSeconds;
+}
+
+interface EventLog {
+  readonly topics: readonly unknown[];
+  /** Checked to be `0x` and lower-case hex digits. */
+  readonly data: string;
+}
+
+/** What transfers sent to the zero address. */
+interface Burnt {
+  burnt: bigint;
+}
+
+interface Sink {
+  readonly into: StakeDelta[];
+  readonly burnt: Burnt;
+}
+
+type EventLogOfBlock = EventLog & { readonly blockNumber: number };
+
+const WORD = /^0x[0-9a-f]{64}$/i;
+const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
+
+/**
+ * Decodes the hex of a log directly into its effects on balances. Reads only the fields that are needed, and allocates
+ * nothing that is not kept.
+ */
+export class EventDecoder {
+  /** Searched from the front: the list is short, and comparing is cheaper than hashing every topic. */
+  private readonly kinds: readonly { readonly topic0: string; readonly specs: StakeEventSpec[] }[];
+
+  constructor(events: readonly StakeEventSpec[]) {
+    const topics = [...new Set(events.map((event) => event.topic0))];
+    this.kinds = topics.map((topic0) => ({
+      topic0,
+      specs: events.filter((event) => event.topic0 === topic0),
+    }));
+  }
+
+  /**
+   * Appends the effects of one log. An amount of zero has no effect, and the zero address has no balance: what it receives
+   * is added to `burnt`.
+   * @returns undefined, or what is malformed about the log
+   * @throws EventMismatchError if the log has another layout than the settings say
+   */
+  decode(
+    log: EventLogOfBlock,
+    into: StakeDelta[],
+    burnt: Burnt = { burnt: 0n },
+  ): string | undefined {
+    const topic0 = log.topics[0];
+    for (const kind of this.kinds) {
+      if (kind.topic0 === topic0) return decodeAs(kind.specs, log, { into, burnt });
+    }
+    return 'an event we did not ask for';
+  }
+}
+
+function decodeAs(
+  specs: readonly StakeEventSpec[],
+  log: EventLogOfBlock,
+  sink: Sink,
+): string | undefined {
+  let fits = false;
+  for (const spec of specs) {
+    if (log.topics.length !== spec.topics) continue;
+    fits = true;
+    if (log.data.length < 2 + spec.dataWords * 64) {
+      const found = `${log.data.length / 2 - 1} bytes of data`;
+      throw new EventMismatchError(log.blockNumber, spec, found);
+    }
+    if (spec.where.length > 0 && !matches(spec, log)) continue;
+    const fault = apply(spec, log, sink);
+    if (fault !== undefined) return fault;
+  }
+  const [spec] = specs;
+  if (!fits && spec) {
+    const found = `${log.topics.length - 1} indexed fields`;
+    throw new EventMismatchError(log.blockNumber, spec, found);
+  }
+  return undefined;
+}
+
+function apply(spec: StakeEventSpec, log: EventLog, { into, burnt }: Sink): string | undefined {
+  const account = walletIn(wordAt(log, spec.account));
+  if (account === undefined) return 'an account that is not an address';
+  const amountWord = wordAt(log, spec.amount);
+  if (spec.amount.in === 'topic' && !WORD.test(amountWord)) return 'an amount that is not a word';
+  const amount = BigInt(amountWord);
+  if (amount === 0n) return undefined;
+  if (account !== ZERO_ADDRESS) {
+    into.push({ wallet: account, amount: spec.effect === 'increase' ? amount : -amount });
+  }
+  if (!spec.receiver) return undefined;
+  const receiver = walletIn(wordAt(log, spec.receiver));
+  if (receiver === undefined) return 'a receiver that is not an address';
+  if (receiver === ZERO_ADDRESS) burnt.burnt += amount;
+  else into.push({ wallet: receiver, amount });
+  return undefined;
+}
+
+/** The address in a word; undefined where it holds something else. */
+function walletIn(word: string): Address | undefined {
+  const lower = word.toLowerCase();
+  return ADDRESS_WORD.test(lower) ? (`0x${lower.slice(26)}` as Address) : undefined;
+}
+
+/** Whether one of the events counts this log: its layout fits, and the conditions of `where` hold. */
+export function isCounted(events: readonly StakeEventSpec[], log: EventLog): boolean {
+  return events.some(
+    (spec) =>
+      spec.topic0 === log.topics[0] && spec.topics === log.topics.length && matches(spec, log),
+  );
+}
+
+function matches(spec: StakeEventSpec, log: EventLog): boolean {
+  return spec.where.every(({ slot, word }) => wordAt(log, slot).toLowerCase().endsWith(word));
+}
+
+/** `0x` and 64 hex digits; for a topic, whatever the node sent. */
+function wordAt(log: EventLog, slot: AmountSlot): string {
+  if (slot.in === 'constant') return `0x${slot.word}`;
+  if (slot.in === 'topic') {
+    const topic = log.topics[slot.index];
+    return typeof topic === 'string' ? topic : '';
+  }
+  // Most events have one word of data, which needs no cut.
+  if (slot.word === 0 && log.data.length === 66) return log.data;
+  return `0x${log.data.slice(2 + slot.word * 64, 66 + slot.word * 64)}`;
 }

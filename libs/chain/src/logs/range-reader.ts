@@ -26,9 +26,9 @@ import {
 } from '../blocks/header.js';
 import { hash, isRecord, quantity, toQuantity } from '../rpc/hex.js';
 import { providerOf } from '../rpc/endpoint-urls.js';
+import { type BlockLogs, type BlockRange, type ReadRange } from './read-range.js';
 import {
-  type BlockLogs,
-  type BlockRange,
+  type EventDecoder,
   type LogList,
   logListOf,
   LogReader,
@@ -36,10 +36,9 @@ import {
   type RangeLogsContext,
   type Reading,
   readRangeLogs,
-  type ReadRange,
 } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
-import { type EventDecoder, type LogFilter } from './stake-logs.js';
+import { type LogFilter } from './log-filter.js';
 
 interface ReadingOptions {
   /** The headers to read: of every block, or of the last block and the blocks with events. */

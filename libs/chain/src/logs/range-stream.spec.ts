@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RangeTooLargeError } from '../rpc/rpc.errors.js';
-import { type BlockRange } from './range-logs.js';
+import { type BlockRange } from './read-range.js';
 import { RangeSizer, streamRanges } from './range-stream.js';
 
 interface Answer extends BlockRange {

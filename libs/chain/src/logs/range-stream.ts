@@ -1,5 +1,5 @@
 import { RangeTooLargeError } from '../rpc/rpc.errors.js';
-import { type BlockRange } from './range-logs.js';
+import { type BlockRange } from './read-range.js';
 
 /**
  * Options of `RangeSizer`, which decides how many blocks to request at once. The size grows while answers are small,

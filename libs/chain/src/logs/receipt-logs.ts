@@ -8,7 +8,7 @@ import { type RpcSession } from '../rpc/question.js';
 import { EMPTY_BLOOM, type FullHeader } from '../blocks/header.js';
 import { bytes, hash, type Hex, isRecord, toQuantity } from '../rpc/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin } from './blooms.js';
-import { type LogFilter } from './stake-logs.js';
+import { type LogFilter } from './log-filter.js';
 
 interface ReceiptLogs {
   /** Our logs as received, in order; they are checked later, as those of eth_getLogs. */

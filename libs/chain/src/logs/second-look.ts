@@ -18,9 +18,10 @@ import { type RpcPool } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader, headerCall, parseHeaderOf } from '../blocks/header.js';
 import { hash, isRecord, quantity } from '../rpc/hex.js';
 import { Blooms } from './blooms.js';
-import { type BlockRange, parseLogList, type RawLogList, type Reading } from './range-logs.js';
+import { type BlockRange } from './read-range.js';
+import { parseLogList, type RawLogList, type Reading } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
-import { type LogFilter } from './stake-logs.js';
+import { type LogFilter } from './log-filter.js';
 
 interface SuspectBlock {
   readonly header: FullHeader;

@@ -12,7 +12,7 @@ import {
 } from '../blocks/header.js';
 import { isRecord, quantity } from '../rpc/hex.js';
 import { type LogList, parseLogList, type RawLogList } from './range-logs.js';
-import { type LogFilter } from './stake-logs.js';
+import { type LogFilter } from './log-filter.js';
 
 export interface TipQuestion {
   readonly head: BlockRef;

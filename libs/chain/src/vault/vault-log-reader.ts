@@ -11,7 +11,7 @@ import {
   RpcError,
   TransportError,
 } from '../rpc/rpc.errors.js';
-import { type BlockRange } from '../logs/range-logs.js';
+import { type BlockRange } from '../logs/read-range.js';
 import { blocksIn, RangeSizer, streamRanges } from '../logs/range-stream.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/question.js';

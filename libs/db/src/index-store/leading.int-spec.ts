@@ -14,7 +14,7 @@ import {
   IndexStore,
   LeaderLock,
 } from '../index.js';
-import { LOCK_STATE } from './index-store.js';
+import { LOCK_STATE } from './index-lead.js';
 import { type LeaderTimings } from './leader-lock.js';
 
 const settings: IndexSettings = {

@@ -23,10 +23,10 @@ import { named } from '../connection/named.js';
 import { insertCorrection } from './correction-rows.js';
 import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { addressBytes, addressOf, byteaArray, hexOf } from '../connection/rows.js';
-import { copyChanges, copyDays } from './range-rows.js';
+import { copyChanges, copyDays } from './index-store.js';
 import { CLEAR_WALLETS } from './finding-store.js';
 import { type IndexState } from './index-state.js';
-import { LOCK_STATE, type LockedState } from './index-store.js';
+import { LOCK_STATE, type LockedState } from './index-lead.js';
 import { rollBack } from './rollback.js';
 
 const REPAIR_TIMEOUT_MS = 15 * 60_000;

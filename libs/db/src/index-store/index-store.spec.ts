@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address, parseAddress } from '#libs/domain';
-import { byWallet } from './range-rows.js';
+import { byWallet } from './index-store.js';
 
 const wallets = fc
   .uint8Array({ minLength: 20, maxLength: 20 })

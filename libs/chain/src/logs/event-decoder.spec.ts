@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
 import { type StakeDelta } from '#libs/domain';
 import { parseStakeEvents } from '../stake/parse-stake-events.js';
-import { EventDecoder, EventMismatchError } from './stake-logs.js';
+import { EventDecoder, EventMismatchError } from './range-logs.js';
 
 const ALICE = `0x${'a1'.repeat(20)}` as const;
 const BOB = `0x${'b0'.repeat(20)}` as const;

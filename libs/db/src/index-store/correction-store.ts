@@ -1,5 +1,5 @@
 /** Corrections of the index, the answers that they concern, and the events that tell partners of them. */
-import { type Address, type CorrectedDays, type PartnerId } from '#libs/domain';
+import { type Address, type CorrectedDays, DEFAULT_STAKE_SET, type PartnerId } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { addressOf } from '../connection/rows.js';
@@ -72,8 +72,8 @@ const DAYS = named<{ id: string }>(
 
 const ANSWERS = named<{ after: string; until: Date; patterns: readonly string[]; limit: number }>(
   'correction_signed_answers',
-  `SELECT r.id AS request, r.request_id AS "requestId", r.partner_id AS "partnerId", p.stake_set AS "stakeSet", r.at, r.method, r.path,
-      r.body, r.body_bytes AS "bodyBytes"
+  `SELECT r.id AS request, r.request_id AS "requestId", r.partner_id AS "partnerId",
+      coalesce(p.stake_set, '${DEFAULT_STAKE_SET}') AS "stakeSet", r.at, r.method, r.path, r.body, r.body_bytes AS "bodyBytes"
     FROM partners.request r JOIN partners.partner p ON p.id = r.partner_id
     WHERE r.id > :after AND r.at <= :until AND r.status = 200 AND octet_length(r.body) > 0 AND lower(r.path) LIKE ANY (:patterns::text[])
     ORDER BY r.id LIMIT :limit`,

@@ -25,7 +25,6 @@ import { type AuditNote, noteCommand } from '../redemption/audit-log.js';
 import { addressBytes, addressOf, byteaArray, hexOf } from '../connection/rows.js';
 import { copyChanges, copyDays } from './index-store.js';
 import { CLEAR_WALLETS } from './finding-store.js';
-import { type IndexState } from './index-state.js';
 import { LOCK_STATE, type LockedState } from './index-lead.js';
 import { rollBack } from './rollback.js';
 
@@ -84,7 +83,8 @@ const CHANGED_ABOVE = named<{ wallets: Buffer; block: bigint }>(
 
 const GAINED_ABOVE = named<{ block: bigint }>(
   'repair_gained_above',
-  `SELECT coalesce(sum(newest.balance - coalesce(before.balance, 0)), 0) AS gained
+  `SELECT coalesce(sum(newest.balance - coalesce(before.balance, 0)), 0) AS gained,
+      (SELECT total FROM staking.index_state) AS total
     FROM (SELECT DISTINCT ON (wallet) wallet, balance FROM staking.balance_change WHERE block > :block ORDER BY wallet, block DESC) AS newest
     LEFT JOIN LATERAL (SELECT balance FROM staking.balance_change
       WHERE wallet = newest.wallet AND block <= :block ORDER BY block DESC LIMIT 1) AS before ON true`,
@@ -174,12 +174,16 @@ export class RepairStore {
     });
   }
 
-  /** By how much the stored total differs from a sum at the end of a block. */
-  async totalOff({ total }: IndexState, block: BlockRef, sum: bigint): Promise<bigint> {
-    const [row] = await this.database.query<{ gained: string }>(
+  /**
+   * By how much the stored total differs from a sum at the end of a block. One statement reads the total and what was
+   * gained above the block, since the indexer goes on writing both.
+   */
+  async totalOff(block: BlockRef, sum: bigint): Promise<bigint> {
+    const [row] = await this.database.query<{ gained: string; total: string }>(
       GAINED_ABOVE({ block: block.number }),
     );
-    return total - BigInt(row?.gained ?? 0) - sum;
+    if (row === undefined) return 0n;
+    return BigInt(row.total) - BigInt(row.gained) - sum;
   }
 
   /** How many days before that of the block have another sum than the chain, or none. */

@@ -104,7 +104,7 @@ export async function planRepair(
   await requireContractAgrees(reader, history, { block, wallets });
   const store = new RepairStore(database);
   const { total, dayTotals } = history;
-  const totalOff = await store.totalOff(state, block, total);
+  const totalOff = await store.totalOff(block, total);
   const wrongDayTotals = await store.wrongDayTotals(block, dayTotals);
   return { state, block, checked, wrong, total, totalOff, dayTotals, wrongDayTotals };
 }

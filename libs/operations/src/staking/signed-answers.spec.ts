@@ -98,6 +98,23 @@ describe('an answer of before a correction', () => {
     expect(await correctedAnswer(cut(DAY - 1), question())).toBeUndefined();
   });
 
+  it('may be wrong if its beginning names no contract, by the contract or the set of the request', async () => {
+    const cut = (contract: string, stakeSet: string) =>
+      correctedAnswer(
+        answered(
+          `/api/staking/history?walletAddress=${WALLET}${contract}`,
+          { intervals: [] },
+          { bodyBytes: 9000, stakeSet },
+        ),
+        question(),
+      );
+    const asked = (address: string) => `&contract=eip155%3A1%3A${address.toUpperCase()}`;
+    expect(await cut('', 'default')).toMatchObject({ isCertain: false });
+    expect(await cut('', 'other')).toBeUndefined();
+    expect(await cut(asked(CONTRACT), 'other')).toMatchObject({ isCertain: false });
+    expect(await cut(asked(`0x${'d'.repeat(40)}`), 'default')).toBeUndefined();
+  });
+
   it('has wrong and missing intervals of the page of a history', async () => {
     const history = (more: object) =>
       answered('/api/staking/history?walletAddress=', {

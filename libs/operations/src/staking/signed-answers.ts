@@ -68,13 +68,15 @@ export async function correctedAnswer(
 }
 
 const STAKE_CONTRACT = /"stakeContract":"(0x[0-9a-f]{40})"/;
+const ASKED_CONTRACT = /[?&]contract=[^&]*(0x[0-9a-f]{40})/;
 
+/** The beginning of a long answer may not hold the contract. */
 function isOfSet(
   text: string,
-  { stakeSet }: SignedAnswer,
+  { path, stakeSet }: SignedAnswer,
   { correction, state }: AnswerQuestion,
 ): boolean {
-  const named = STAKE_CONTRACT.exec(text)?.[1];
+  const [, named] = STAKE_CONTRACT.exec(text) ?? ASKED_CONTRACT.exec(path.toLowerCase()) ?? [];
   return named === undefined ? stakeSet === correction.stakeSet : named === state.stakeContract;
 }
 

@@ -1,8 +1,10 @@
 import {
+  type Findings,
   fingerprintOf,
   type IndexSettings,
   type IndexState,
   IndexStore,
+  readFindings,
   settingDifferences,
 } from '#libs/db';
 import { MAX_AHEAD_SECONDS } from '#libs/domain';
@@ -25,6 +27,7 @@ const REINDEXING = 'See docs/operating/troubleshooting.md#indexing-again.';
 
 interface Index {
   readonly state: IndexState;
+  readonly findings: Findings;
   readonly settings: DoctorSettings;
   readonly nowMs: number;
 }
@@ -44,6 +47,16 @@ export const indexCheck = table({
       },
       remedy: `Correct the cause; then take the index back (\`index rewind\`) or make it again (\`index again\`). ${REINDEXING}`,
     },
+    {
+      title: 'index: wrong figures',
+      ask: ({ findings }) => {
+        if (findings.length === 0) return undefined;
+        const wallets = findings === 'all' ? 'any wallet' : `${findings.length} wallets`;
+        return fault(`a check found a difference: the api does not answer about ${wallets}`);
+      },
+      remedy:
+        'Compare the index with the chain, and repair it: `index repair`. See docs/operating/troubleshooting.md#a-wrong-figure.',
+    },
     { title: 'index', ask: lagAnswer },
   ],
 });
@@ -51,7 +64,8 @@ export const indexCheck = table({
 async function readIndex(subject: Subject): Promise<Index> {
   const state = await subject.index();
   if (state !== undefined) {
-    return { state, settings: subject.settings, nowMs: subject.clock.nowMs() };
+    const findings = await readFindings(await subject.stakes());
+    return { state, findings, settings: subject.settings, nowMs: subject.clock.nowMs() };
   }
   // No index was found. This second read throws where the index could not be read.
   await new IndexStore(await subject.stakes()).state();

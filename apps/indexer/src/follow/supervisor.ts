@@ -9,7 +9,13 @@
  */
 import { once } from 'node:events';
 import { AllEndpointsFailedError, isEndpointLeftOut, unlessRpcFails } from '#libs/chain';
-import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock } from '#libs/db';
+import {
+  DatabaseUnavailableError,
+  FencedError,
+  type IndexStore,
+  type LeaderLock,
+  WrongStateError,
+} from '#libs/db';
 import { PermanentError, RetryableError } from '#libs/domain';
 import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
 import { type IndexLoop, type Turn } from './index-loop.js';
@@ -134,6 +140,7 @@ export class Supervisor {
           return;
         }
         failures.add(error);
+        if (error instanceof WrongStateError) await this.recordWrong(error);
         const isPermanent = error instanceof PermanentError;
         // Without a fencing token this process cannot store a halt, and another process may be able to take over the
         // index.
@@ -159,6 +166,16 @@ export class Supervisor {
       return error;
     } catch (reason) {
       return reason;
+    }
+  }
+
+  /** From now on the api does not answer about the wallet. */
+  private async recordWrong({ wallet }: WrongStateError): Promise<void> {
+    try {
+      await this.store.recordFinding([wallet], 'commit');
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) throw error;
+      this.logger.error({ err: error, wallet }, 'The wrong wallet could not be recorded');
     }
   }
 

@@ -95,11 +95,16 @@ export class StaleHeadError extends RetryableError {
  */
 export class WrongStateError extends PermanentError {
   /** @param stated and `stored` in the token's smallest unit; null for a wallet without history */
-  constructor(wallet: Address, stated: string | null, stored: string | null) {
+  constructor(
+    readonly wallet: Address,
+    stated: string | null,
+    stored: string | null,
+  ) {
     super(
       'WRONG_WALLET_STATE',
       `The changes of wallet ${wallet} were computed from ${stated ?? 'no history'}, but the index holds ${stored ?? 'no history'}. ` +
-        'Nothing was written. This is a fault of the program, or of a second writer: please report it with this message.',
+        'Nothing was written, and the api does not answer about this wallet until `index repair` has compared it with the chain. ' +
+        'This is a fault of the program, or of a second writer: please report it with this message.',
     );
   }
 }

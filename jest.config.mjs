@@ -8,24 +8,20 @@ delete swcrc.exclude;
 const NEEDED = missingNeeds().join('|');
 
 const common = {
-  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
-  testPathIgnorePatterns: ['/node_modules/', ...(NEEDED ? [`\\.(${NEEDED})\\.[^/]+$`] : [])],
-};
-/** Tests import the sources; only the programs that a test starts are compiled code. */
-const IN_PROCESS = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
+  // Tests import the sources; only the programs that a test starts are compiled code.
   moduleNameMapper: {
     '^#libs/(testing|partner-sdk)/(.+)$': '<rootDir>/libs/$1/src/$2/index.ts',
     '^#libs/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
+  testPathIgnorePatterns: ['/node_modules/', ...(NEEDED ? [`\\.(${NEEDED})\\.[^/]+$`] : [])],
 };
-/** Whole services and programs, in Node itself, on the servers of the run. */
-const WHOLE = {
-  testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
-  runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
+/** The run's PostgreSQL server, seeds and folder for temporary files. */
+const SERVERS = {
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
 };
@@ -42,20 +38,16 @@ const CONTAINERS = '\\.containers\\.soak-spec\\.ts$';
 
 export default {
   projects: [
-    project('unit', '.spec', IN_PROCESS),
-    project('integration', '.int-spec', WHOLE),
-    project('e2e', '.e2e-spec', WHOLE),
+    project('unit', '.spec'),
+    project('integration', '.int-spec', SERVERS),
+    project('e2e', '.e2e-spec', SERVERS),
     project('soak', '.soak-spec', {
-      ...WHOLE,
+      ...SERVERS,
       testPathIgnorePatterns: [...common.testPathIgnorePatterns, CLUSTER, CONTAINERS],
     }),
-    project('cluster', '.cluster.soak-spec', WHOLE),
+    project('cluster', '.cluster.soak-spec', SERVERS),
     // They use no database and no build of this machine.
-    project('containers', '.containers.soak-spec', {
-      ...WHOLE,
-      globalSetup: undefined,
-      globalTeardown: undefined,
-    }),
+    project('containers', '.containers.soak-spec'),
   ],
   // Only what hangs waits this long. A busy machine needs several times what an idle one does.
   testTimeout: 180_000,

@@ -45,11 +45,11 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'one of two sources': ['test/redemption/wrong-price.soak-spec.ts'],
   'the only source, or two that collude: a jump': [
     'test/redemption/wrong-price.soak-spec.ts',
-    'apps/indexer/src/price/price.service.int-spec.ts',
+    'apps/indexer/test/on-database.int-spec.ts',
   ],
   'the same, in small steps': [
     'libs/price/src/price-limits.spec.ts',
-    'apps/indexer/src/price/price.service.int-spec.ts',
+    'apps/indexer/test/on-database.int-spec.ts',
   ],
   'a source that stands still': [
     'test/redemption/wrong-price.soak-spec.ts',

@@ -15,12 +15,8 @@ import { type IndexerSuite } from './suite.js';
 /** Start of a bench's clock; Unix time in milliseconds. */
 export const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
 
-/** Runs before the node answers the question of this number, from 1 on. */
-type Hook = (question: number) => unknown;
-
 export interface AuditBenchOptions {
   readonly sample?: number | 'all';
-  readonly hook?: Hook;
   /** Default: the URL of the chain. */
   readonly urls?: readonly string[];
   readonly balanceView?: readonly StakeView[];
@@ -35,7 +31,6 @@ export class AuditBench {
   readonly clock = new FakeClock(NOON_MS);
   readonly runs: AuditRunStore;
   readonly service: AuditService;
-  questions = 0;
 
   private constructor(
     readonly database: Database,
@@ -67,17 +62,11 @@ export class AuditBench {
 
   private reader(
     { contracts, rpc }: TestChain,
-    { urls = [rpc.url], balanceView, hook }: AuditBenchOptions,
+    { urls = [rpc.url], balanceView }: AuditBenchOptions,
   ): ChainReader {
     const pool = new RpcPool({ urls, clock: systemClock });
     const views = balanceView === undefined ? {} : { balanceView };
-    const reader = new ChainReader(pool, { contracts: [contracts.staking], ...views });
-    const ask = reader.stakeBalances.bind(reader);
-    reader.stakeBalances = async (...question) => {
-      await hook?.(++this.questions);
-      return ask(...question);
-    };
-    return reader;
+    return new ChainReader(pool, { contracts: [contracts.staking], ...views });
   }
 
   /** Changes a wallet's stored balance without the indexer's knowledge. */

@@ -64,20 +64,6 @@ describe.each(testSeeds().slice(-1))('two indexers, with $which,', ({ seed }) =>
     return (await new IndexStore(await suite.database.open()).state())?.fence;
   }
 
-  it('go on where the leader is killed: the standby indexes what follows', async () => {
-    const random = randomOf(seed);
-    const history = new HistoryMaker(random, START);
-    await suite.chain.player.play(history.blocks(30));
-    const [leader, standby] = await startBoth();
-    await suite.chain.player.play(history.blocks(150));
-    await sleep(random(300));
-    await leader.kill();
-    await standby.level(suite.chain);
-    await suite.expectIndexed();
-    const next = await start();
-    await next.standby();
-  }, 240_000);
-
   it('go on where the leader is stopped: resumed later, it writes nothing', async () => {
     const random = randomOf(seed);
     const history = new HistoryMaker(random, START);

@@ -5,12 +5,10 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, SealedDayStore, SealedListStore } from '#libs/db';
 import { eventually } from '#libs/testing/clock';
 import { compileCache } from '#libs/testing/programs';
-import { testSeeds } from '#libs/testing/seeds';
 import { HistoryMaker, randomOf } from './history.js';
 import { expectedDays } from './seal-oracle.js';
 import { IndexerSuite, START } from './suite.js';
@@ -125,33 +123,7 @@ describe('a process that seals days', () => {
     },
     LIMIT_MS,
   );
-
-  it.each(testSeeds().slice(-1))(
-    'is killed at random moments, with $which, and goes on',
-    async ({ seed }) => {
-      const random = randomOf(seed);
-      await anIndex(seed);
-      const database = await suite.database.open();
-      for (let round = 0; round < 4; round += 1) {
-        const child = start();
-        // The program ends by itself where all days are sealed already.
-        const hasBegun = async () => child.exitCode !== null || (await isSealing(database));
-        await eventually(hasBegun, { withinMs: GENEROUS_MS, everyMs: 10 });
-        await sleep(random(150));
-        await kill();
-        await expectWhole(database);
-      }
-      await expectAllSealed(database);
-    },
-    LIMIT_MS,
-  );
 });
-
-/** Whether the sealing thread has its database connection. */
-async function isSealing(database: Database): Promise<boolean> {
-  const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lowmark-indexer'`;
-  return (await database.query({ text })).length > 0;
-}
 
 /** Blocks writes to a table and locks of its rows, until the result is called. */
 async function lock(database: Database, table: string): Promise<() => Promise<void>> {

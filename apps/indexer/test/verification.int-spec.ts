@@ -1,6 +1,6 @@
 /**
  * Events that a provider leaves out or alters, in each mode of STAKE_VERIFICATION: the index is right, or it is not ready
- * and reports why. Providers that err now and then, or lag behind, are in test/simulation; habits of real ones in
+ * and reports why. Providers that err now and then, lag behind or are away are in test/simulation; habits of real ones in
  * field.int-spec.ts; the faults of a single answer in libs/chain.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -51,15 +51,15 @@ function start(
   return suite.start({ urls, finality: FINALITY, timeoutMs: 1_000, ...VIEWS[mode], ...options });
 }
 
-/** The first block from `from` on with at least `count` events. */
-async function blockWith(count: number, from: number): Promise<bigint> {
+/** The first block from `from` on with at least three events. */
+async function blockWith(from: number): Promise<bigint> {
   const logs = await suite.chain.rpc.call<{ blockNumber: string }[]>('eth_getLogs', {
     address: suite.chain.contracts.staking,
     fromBlock: `0x${from.toString(16)}`,
     toBlock: 'latest',
   });
   const found = logs.find(
-    ({ blockNumber }) => logs.filter((other) => other.blockNumber === blockNumber).length >= count,
+    ({ blockNumber }) => logs.filter((other) => other.blockNumber === blockNumber).length >= 3,
   );
   return BigInt(found?.blockNumber ?? 0);
 }
@@ -83,26 +83,29 @@ describe.each(MODES)('STAKE_VERIFICATION=%s', (mode) => {
     const verified = mode === 'wallets' ? running.status.finalised?.number : head;
     expect(running.status.verifiedNumber).toBe(verified);
   });
+});
 
-  it.each([
-    ['leaves out a block’s logs', 'drop-block-logs', 2, 20],
-    ['leaves out one of several logs', 'drop-one-log', 3, 20],
-    ['leaves out one of several new logs', 'drop-one-log', 3, 60],
-  ] as const)('is right though an endpoint %s', async (_case, kind, events, from) => {
+// The same in the modes total and two: test/simulation/core.
+it.each([
+  ['logs', 20],
+  ['new logs', 60],
+] as const)(
+  'where the wallets decide, the index is right though an endpoint leaves out one of several %s',
+  async (_case, from) => {
     const [node] = nodes as [FaultyNode];
-    node.fault = { kind, block: await blockWith(events, from) };
-    const running = await start(mode, { overrides: { maxRangeBlocks: 12 } });
+    node.fault = { kind: 'drop-one-log', block: await blockWith(from) };
+    const running = await start('wallets', { overrides: { maxRangeBlocks: 12 } });
     await running.level();
     await suite.expectIndexed();
-  });
-});
+  },
+);
 
 it.each([
   ['missing', 'drop-one-log'],
   ['altered', 'altered-amount'],
 ] as const)('an event that only the total shows to be %s is mended, and told', async (_, kind) => {
   const [node] = nodes as [FaultyNode];
-  node.fault = { kind, block: await blockWith(3, 20) };
+  node.fault = { kind, block: await blockWith(20) };
   const running = await start('total');
   await running.level();
   await suite.expectIndexed();
@@ -143,14 +146,6 @@ describe('STAKE_VERIFICATION=none', () => {
     expect(running.status.verifiedNumber).toBeUndefined();
   });
 
-  it('is right above finality, though the endpoint leaves out one of several logs', async () => {
-    const [node] = nodes as [FaultyNode];
-    node.fault = { kind: 'drop-one-log', block: await blockWith(3, 60) };
-    const running = await start('none', { verification: 'none' });
-    await running.level();
-    await suite.expectIndexed();
-  });
-
   describe('takes final blocks as the endpoint gives them', () => {
     beforeEach(async () => {
       const [node] = nodes as [FaultyNode];
@@ -178,30 +173,6 @@ describe('STAKE_VERIFICATION=none', () => {
   });
 });
 
-describe('a second provider', () => {
-  it('that is away keeps what it should confirm from being written', async () => {
-    const [, second] = nodes as [FaultyNode, FaultyNode];
-    const running = await start('two', { urls: nodes.map(({ url }) => url) });
-    await running.level();
-    second.fault = { kind: 'status', status: 503 };
-    const { head } = running.status;
-    await suite.chain.player.play(history.blocks(3));
-    await running.until('in trouble', ({ trouble }) => trouble !== undefined);
-    expect(running.status.head).toEqual(head);
-    second.fault = undefined;
-    await running.level();
-    await suite.expectIndexed();
-  });
-
-  it('that serves another chain is never read', async () => {
-    const [, second] = nodes as [FaultyNode, FaultyNode];
-    second.fault = { kind: 'chain-id', chainId: 4_242_424 };
-    const running = await start('two');
-    await expect(running.running).rejects.toMatchObject({ retryable: false });
-    expect(await suite.tables()).toEqual({ changes: [], days: [], totals: [] });
-  });
-});
-
 describe('one wallet’s event left out by the only endpoint, receipts too', () => {
   it.each([
     ['total', /At block \d+ the indexed balances add up to \d+ but the contract's total is \d+/],
@@ -210,7 +181,7 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
     'is reported, and the index is never ready until the endpoint is mended: %s',
     async (mode, text) => {
       const [node] = nodes as [FaultyNode];
-      node.fault = { kind: 'drop-one-log', block: await blockWith(3, 20), receiptsToo: true };
+      node.fault = { kind: 'drop-one-log', block: await blockWith(20), receiptsToo: true };
       const running = await start(mode);
       await running.until('halted', ({ phase }) => phase === 'halted');
       expect(running.status.synced).toBe(false);
@@ -244,7 +215,7 @@ describe('one wallet’s event left out by the only endpoint, receipts too', () 
 
   it('is mended where the endpoint has no state of past blocks and answers in full later', async () => {
     const [node] = nodes as [FaultyNode];
-    const block = await blockWith(3, 20);
+    const block = await blockWith(20);
     const known = await Promise.all(['latest', `0x${(BLOCKS + 3 - 40).toString(16)}`].map(hashOf));
     const isPast = ([call]: readonly NodeCall[]): boolean => isAtOtherThan(known, call);
     node.fault = [
@@ -373,7 +344,7 @@ describe('an event that does not show in the sum', () => {
 });
 
 it('events before the first block of the index show in the total, which names the settings', async () => {
-  const running = await start('total', { overrides: { firstBlock: await blockWith(3, 20) } });
+  const running = await start('total', { overrides: { firstBlock: await blockWith(20) } });
   await running.until('halted', ({ phase }) => phase === 'halted');
   expect(running.status.trouble).toMatch(/check STAKE_EVENTS and STAKE_START_BLOCK/);
   expect(await suite.tables()).toEqual({ changes: [], days: [], totals: [] });

@@ -13,7 +13,6 @@ import { AuditService, isAuditDue } from './audit.service.js';
 
 const HOUR_MS = 3_600_000;
 const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
-const logger = createLogger({ app: 'test', level: 'silent' });
 
 function aRun(atMs: number, result: 'ok' | 'different' = 'ok'): AuditComparison {
   return {
@@ -56,8 +55,13 @@ function aService(work: (signal: AbortSignal) => Promise<AuditRun['result']>) {
       seen.last instanceof Error ? Promise.reject(seen.last) : Promise.resolve(seen.last),
   } as Partial<AuditRunStore> as AuditRunStore;
   const settings = { auditHourUtc: 3 } as IndexerSettings;
+  const log: string[] = [];
+  const destination = {
+    write: (line: string) => void log.push((JSON.parse(line) as { msg: string }).msg),
+  };
+  const logger = createLogger({ app: 'test', destination });
   const service = new AuditService(audit, runs, status, settings, clock, logger);
-  return { service, clock, status, leading, seen };
+  return { service, clock, status, leading, seen, log };
 }
 
 const ok = (): Promise<'ok'> => Promise.resolve('ok');
@@ -120,7 +124,7 @@ describe('AuditService', () => {
   it('is not made twice at a time, and ends with the lead', async () => {
     let began: () => void;
     const beginning = new Promise<void>((resolve) => (began = resolve));
-    const { service, leading, seen } = aService((signal) => {
+    const { service, leading, seen, log } = aService((signal) => {
       began();
       return new Promise((_, reject) => {
         signal.addEventListener('abort', () => {
@@ -133,6 +137,7 @@ describe('AuditService', () => {
     leading.abort();
     await Promise.all(ticks);
     expect(seen.runs).toBe(1);
+    expect(log).toEqual(['Stopped the audit of the index; the next one begins again']);
   });
 
   it('is looked up every minute by the schedule, and stops with the application', async () => {

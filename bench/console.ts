@@ -2,7 +2,7 @@
  * The operators' pages with many redemptions in the database: the overview, the search and the attention queue, each
  * requested one after the other as a page does. They are compared with `SELECT 1` on a separate connection and with
  * `/health/live` of the same server. The services that the overview asks do not run.
- * libs/db/src/redemption/redemption-plans.int-spec.ts tests which index serves each query.
+ * libs/db/src/redemption/redemption-pages.int-spec.ts tests which index serves each query.
  *
  *   npm run bench -- console [--redemptions 1000000] [--rounds 300] [--write-docs yes]
  */

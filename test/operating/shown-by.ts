@@ -132,7 +132,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'one operator, who means harm': [
     'apps/console/src/approvals/approvals.int-spec.ts',
-    'libs/db/src/console/approval-store.int-spec.ts',
+    'libs/db/src/console/console-stores.int-spec.ts',
     'test/console/redemptions.int-spec.ts',
     'test/console/partners.int-spec.ts',
   ],
@@ -164,7 +164,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   "the api's": [
     'libs/db/src/roles/program-rights.int-spec.ts',
     'libs/db/src/roles/login-roles.int-spec.ts',
-    'libs/db/src/partners/request-log-store.int-spec.ts',
+    'libs/db/src/portal/portal-database.int-spec.ts',
   ],
   "the indexer's": [
     'test/redemption/wrong-price.soak-spec.ts',
@@ -186,7 +186,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   "the console's": [
     'libs/db/src/roles/program-rights.int-spec.ts',
-    'libs/db/src/console/approval-store.int-spec.ts',
+    'libs/db/src/console/console-stores.int-spec.ts',
     'libs/db/src/console/sign-in.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
   ],

@@ -1,17 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
+import { eventually } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { TcpLink } from '#libs/testing/wire';
 import {
   createDatabase,
   type Database,
   DatabaseRefusedError,
   DatabaseUnavailableError,
+  RedemptionStore,
 } from '../index.js';
 import { countPrograms } from '../roles/server-facts.js';
 import { addressOf, arrayText, byteaArray } from './rows.js';
+import { LateDatabase } from './late-database.js';
+import { RedemptionHints } from '../redemption/redemption-hints.js';
+import { aKey, aNewRedemption, someLimits } from '../redemption/testing/builders.js';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -117,16 +122,6 @@ describe('Database', () => {
     });
   });
 
-  it('writes nothing of a transaction that fails, and can be used again', async () => {
-    const database = await test.open({ poolSize: 1 });
-    const failing = database.transaction(async (client) => {
-      await client.query(`INSERT INTO partners.partner (name) VALUES ('gone')`);
-      throw new Error('no');
-    });
-    await expect(failing).rejects.toThrow('no');
-    expect(await database.query(statement('SELECT name FROM partners.partner'))).toEqual([]);
-  });
-
   it('never shows the password of its URL', async () => {
     const wrong = new URL(test.url);
     wrong.password = 'hunter2';
@@ -198,13 +193,8 @@ describe('the reading role', () => {
   });
 
   const WRITES = [
-    `INSERT INTO staking.block VALUES (1, '\\x${'00'.repeat(32)}', 1)`,
     'UPDATE staking.index_state SET fence = 9',
-    'DELETE FROM partners.credential',
-    'TRUNCATE staking.balance_change',
-    'CREATE TABLE staking.mine (id int)',
     'CREATE TABLE public.mine (id int)',
-    'DROP TABLE staking.price',
     'SELECT * FROM staking.index_state FOR UPDATE',
   ];
 
@@ -228,11 +218,6 @@ describe('the reading role', () => {
 
 /** Arrays as the programs send them, read back by PostgreSQL. */
 describe('arrays of parameters', () => {
-  const anAddress = fc
-    .uint8Array({ minLength: 20, maxLength: 20 })
-    .map((bytes) => addressOf(Buffer.from(bytes).toString('hex')));
-  const anAmount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
-
   let database: Database;
   beforeAll(async () => {
     database = await test.open({ poolSize: 1 });
@@ -254,22 +239,6 @@ describe('arrays of parameters', () => {
     return rows.map(({ amount }) => (amount === null ? null : BigInt(amount)));
   };
 
-  it('reads each address', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anAddress), async (wallets) => {
-        expect(await addressesIn(wallets)).toEqual(wallets);
-      }),
-    );
-  });
-
-  it('reads each amount, and null', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.option(anAmount)), async (amounts) => {
-        expect(await amountsIn(amounts)).toEqual(amounts);
-      }),
-    );
-  });
-
   it.each(['0x', `0x${'ab'.repeat(19)}`, `0x${'ab'.repeat(19)}zz`, `0x${'ab'.repeat(21)}`])(
     'refuses %s as an address',
     (text) => {
@@ -281,10 +250,12 @@ describe('arrays of parameters', () => {
 
   it.each([0, 1, 999, 1000, 1001, 2000, 5003])('reads %d of them', async (count) => {
     const amounts = Array.from({ length: count }, (_, index) =>
-      index % 7 === 0 ? null : BigInt(index),
+      index % 7 === 0 ? null : 2n ** 256n - 1n - BigInt(index),
     );
     expect(await amountsIn(amounts)).toEqual(amounts);
-    const wallets = amounts.map((_, index) => addressOf(index.toString(16).padStart(40, '0')));
+    const wallets = amounts.map((_, index) =>
+      addressOf((2n ** 160n - 1n - BigInt(index)).toString(16)),
+    );
     expect(await addressesIn(wallets)).toEqual(wallets);
   });
 });
@@ -309,5 +280,156 @@ describe('countPrograms', () => {
     const one = await open('lowmark named a', url.href);
     await open('lowmark named b', url.href);
     expect(await countPrograms(one, 'lowmark named ')).toBe(2);
+  });
+});
+
+describe('a database that comes late, or is lost', () => {
+  const ONE = { text: 'SELECT 1 AS one' };
+
+  let test: TestDatabase;
+  let url: URL;
+  let link: TcpLink;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    url = new URL(test.url);
+    link = new TcpLink({ host: url.hostname, port: Number(url.port) });
+    await link.open();
+    url.port = String(link.port);
+  });
+  afterAll(async () => {
+    await link.close();
+    await test.drop();
+  });
+
+  /** A late database that counts the attempts to open it and collects the opened databases. */
+  function aLateDatabase() {
+    const opened: Database[] = [];
+    let attempts = 0;
+    const late = new LateDatabase(async () => {
+      attempts += 1;
+      const database = await createDatabase({
+        ...{ url: url.href, applicationName: 'test', poolSize: 2, schema: 'current' },
+      });
+      opened.push(database);
+      return database;
+    });
+    return { late, opened, attempts: () => attempts };
+  }
+
+  async function eachOf(database: Database): Promise<object[]> {
+    const rows: object[] = [];
+    await database.queryEach(ONE, (row) => rows.push(row));
+    return rows;
+  }
+
+  describe('LateDatabase', () => {
+    it('is of use as soon as the database is there, to all who ask, by one connection attempt', async () => {
+      await link.close();
+      const { late, opened, attempts } = aLateDatabase();
+      try {
+        await expect(late.open()).rejects.toThrow(DatabaseUnavailableError);
+        await expect(late.query(ONE)).rejects.toThrow(DatabaseUnavailableError);
+        await expect(late.inSet('golf').query(ONE)).rejects.toThrow(DatabaseUnavailableError);
+        expect(late.connections).toEqual({ idle: 0, busy: 0, waiting: 0 });
+        expect(opened).toHaveLength(0);
+        const before = attempts();
+
+        await link.open();
+        const read = await Promise.all([
+          late.query(ONE),
+          eachOf(late),
+          late.entities((manager) => manager.query(ONE.text)),
+          late.transaction(async (client) => (await client.query<object>(ONE.text)).rows),
+          late.inSet('golf').query(ONE),
+        ]);
+        expect(read).toEqual(Array.from({ length: 5 }, () => [{ one: 1 }]));
+        expect(attempts() - before).toBe(1);
+        expect(late.connections.idle).toBeGreaterThan(0);
+      } finally {
+        await late.close();
+        if (link.port !== 0) await link.open().catch(() => undefined);
+      }
+    });
+
+    it('goes on where the database goes away and comes back, on the same pool', async () => {
+      const { late, attempts } = aLateDatabase();
+      try {
+        await late.query(ONE);
+        await link.close();
+        await expect(late.query(ONE)).rejects.toThrow(DatabaseUnavailableError);
+        await link.open();
+        expect(await late.query(ONE)).toEqual([{ one: 1 }]);
+        expect(attempts()).toBe(1);
+      } finally {
+        await late.close();
+      }
+    });
+
+    it('opens nothing once it is closed, and closes what was being opened', async () => {
+      const { late, opened } = aLateDatabase();
+      const opening = late.open();
+      await late.close();
+      await expect(opening).rejects.toThrow('the program stops');
+      await expect(late.query(ONE)).rejects.toThrow('the program stops');
+      expect(opened).toHaveLength(1);
+      await expect(opened[0]?.query(ONE)).rejects.toThrow();
+    });
+  });
+
+  describe('RedemptionHints', () => {
+    const LISTENER = { onHint: () => undefined, onLost: () => undefined };
+
+    let hints: RedemptionHints;
+
+    beforeEach(() => {
+      hints = new RedemptionHints({ url: url.href, applicationName: 'hints' });
+    });
+    afterEach(async () => {
+      await hints.stop();
+      link.resume();
+    });
+
+    async function connections(): Promise<number> {
+      const database = await test.open();
+      const text = `SELECT FROM pg_stat_activity WHERE application_name = 'hints'`;
+      return (await database.query({ text })).length;
+    }
+
+    it('listens by one connection, however often it is started while it connects', async () => {
+      link.cut();
+      const starts = [hints.start(LISTENER), hints.start(LISTENER)];
+      link.resume();
+      await Promise.all(starts);
+      expect(await connections()).toBe(1);
+    });
+
+    it('does not listen after it was stopped', async () => {
+      const unavailable = { code: 'DATABASE_UNAVAILABLE' };
+      link.cut();
+      const started = expect(hints.start(LISTENER)).rejects.toMatchObject(unavailable);
+      await hints.stop();
+      await started;
+      link.resume();
+      await expect(hints.start(LISTENER)).rejects.toMatchObject(unavailable);
+      expect(await connections()).toBe(0);
+    });
+
+    it('tells of a new redemption, and of the loss of its connection', async () => {
+      let count = 0;
+      const lost: Error[] = [];
+      const listener = { onHint: () => (count += 1), onLost: (error: Error) => lost.push(error) };
+      await hints.start(listener);
+      const database = await test.open();
+      await new RedemptionStore(database).create(aNewRedemption(), aKey(), someLimits());
+      await eventually(() => count > 0);
+      await database.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hints'`,
+      );
+      await eventually(() => lost.length > 0);
+      await hints.start(listener);
+      await hints.stop();
+      expect(lost).toHaveLength(1);
+    });
   });
 });

@@ -1,11 +1,13 @@
 /**
  * Who signs in to the console: what signs in once, sessions, members of partners, and the log of it. What the pages do with
- * these is in apps/console/src/auth.
+ * these is in apps/console/src/auth. And the sessions of players.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type PartnerId } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { type PartnerId, ZERO_ADDRESS } from '#libs/domain';
+import { EvidenceKeys } from '#libs/signing';
+import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
+import { testEvidence } from '#libs/testing/evidence';
 import { aNewCredential, aPartnerId } from '#libs/testing/partner';
 import {
   AuditLog,
@@ -14,8 +16,8 @@ import {
   type Database,
   forgetExpired,
   InvitationStore,
-  LoginAttemptStore,
   LOGIN_ATTEMPT_MS,
+  LoginAttemptStore,
   MemberStore,
   type NewConsoleSession,
   type NewInvitation,
@@ -25,6 +27,7 @@ import {
   SignInLinkStore,
   SignInLog,
 } from '../index.js';
+import { type NewSessionRow, SessionStore } from '../redemption/session-store.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
 const HOUR_MS = 3_600_000;
@@ -347,5 +350,116 @@ describe('SignInLog', () => {
     await log.note('operator:ann', { by: 'wallet', from: '10.0.0.9', role: 'viewer' });
     expect(await refuse('10.2.0.1', NOW_MS + HOUR_MS - 1)).toBe(false);
     expect(await refuse('10.2.0.1', NOW_MS + HOUR_MS)).toBe(true);
+  });
+});
+
+const DOMAIN = 'app.example.com';
+const DOMAINS = [DOMAIN, 'other.example.com'];
+const SEAL = testEvidence();
+
+let service: Database;
+let store: SessionStore;
+
+function openSession(tokenHash: Buffer, wallet = aWallet(0xab), expiresAtMs = NOW_MS + 1000) {
+  return store.open({ tokenHash, wallet, domain: DOMAIN, expiresAtMs });
+}
+
+beforeAll(async () => {
+  // Connects like the service.
+  service = await test.open({ url: test.urlAs('redemption') });
+  store = new SessionStore(service, SEAL, { siweDomains: DOMAINS });
+});
+
+describe('SessionStore', () => {
+  it('knows no session of a wallet without a key', async () => {
+    const hash = randomBytes(32);
+    await openSession(hash, ZERO_ADDRESS);
+    expect(await store.find(hash, NOW_MS)).toBeUndefined();
+  });
+
+  it('forgets what has expired', async () => {
+    await openSession(randomBytes(32), aWallet(2), NOW_MS);
+    await openSession(randomBytes(32), aWallet(2), NOW_MS + 1);
+    await store.forgetExpired(NOW_MS);
+    const nonces = new NonceStore(service);
+    await nonces.issue('nonce-0001', NOW_MS);
+    await nonces.forgetExpired(NOW_MS);
+    expect(await nonces.use('nonce-0001', NOW_MS - 1)).toBe(false);
+    const text = `SELECT 1 FROM redemption.session WHERE wallet = '\\x${aWallet(2).slice(2)}'`;
+    expect(await service.query({ text })).toHaveLength(1);
+  });
+
+  it('keeps nothing that is not a hash', async () => {
+    await expect(openSession(Buffer.from('svct_x'), aWallet(3), NOW_MS)).rejects.toMatchObject({
+      code: 'DATABASE_REFUSED',
+    });
+  });
+
+  it('signs in to no page that is not ours any more', async () => {
+    const hash = randomBytes(32);
+    await openSession(hash);
+    const elsewhere = new SessionStore(service, SEAL, { siweDomains: ['other.example.com'] });
+    expect(await elsewhere.find(hash, NOW_MS)).toBeUndefined();
+    expect(await store.find(hash, NOW_MS)).toBe(aWallet(0xab));
+  });
+});
+
+/** Rows that the service's own service user can write without the key. */
+describe('a session that is made up', () => {
+  const MAKE = {
+    text: `INSERT INTO redemption.session (token_hash, wallet, domain, expires_at, mac)
+      VALUES ($1, $2, $3, $4, $5)`,
+  };
+
+  async function made(change: Partial<NewSessionRow>, mac?: (own: Buffer) => Buffer | null) {
+    const own = randomBytes(32);
+    await openSession(own);
+    const [row] = await service.query<{ mac: Buffer }>(
+      { text: 'SELECT mac FROM redemption.session WHERE token_hash = $1' },
+      [own],
+    );
+    await store.close(own);
+    const {
+      tokenHash = own,
+      wallet = aWallet(0xab),
+      domain = DOMAIN,
+      expiresAtMs = NOW_MS + 1000,
+    } = change;
+    const taken = row?.mac ?? Buffer.alloc(0);
+    await service.query(MAKE, [
+      tokenHash,
+      Buffer.from(wallet.slice(2), 'hex'),
+      domain,
+      new Date(expiresAtMs),
+      mac === undefined ? taken : mac(taken),
+    ]);
+    return store.find(tokenHash, NOW_MS);
+  }
+
+  it('counts with the MAC of the very same row only', async () => {
+    expect(await made({})).toBe(aWallet(0xab));
+  });
+
+  it.each<[string, Partial<NewSessionRow>]>([
+    ['another token', { tokenHash: randomBytes(32) }],
+    ['another wallet', { wallet: aWallet(0xbb) }],
+    ['another page', { domain: 'other.example.com' }],
+    ['another end', { expiresAtMs: NOW_MS + 1001 }],
+  ])('is not valid with %s', async (_, change) => {
+    expect(await made(change)).toBeUndefined();
+  });
+
+  it('is refused without a MAC', async () => {
+    await expect(made({}, () => null)).rejects.toMatchObject({ code: 'DATABASE_REFUSED' });
+  });
+
+  it.each<[string, () => Buffer]>([
+    [
+      'a MAC of another key',
+      () => EvidenceKeys.parse(Buffer.alloc(32, 1).toString('base64')).mac('x'),
+    ],
+    ['some bytes', () => randomBytes(36)],
+  ])('is not valid with %s', async (_, mac) => {
+    expect(await made({}, mac)).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+/** What the database itself refuses of an index, of runs of the audit, and of prices. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   aBlock,
@@ -5,8 +6,19 @@ import {
   aWallet,
   createTestDatabase,
   type TestDatabase,
+  watchLocks,
 } from '#libs/testing/database';
-import { type Database, IndexStore } from '../index.js';
+import {
+  type AuditComparison,
+  type AuditRun,
+  AuditRunStore,
+  type Database,
+  DatabaseRefusedError,
+  IndexStore,
+  type Price,
+  PriceAcceptanceStore,
+  PriceStore,
+} from '../index.js';
 
 let test: TestDatabase;
 let database: Database;
@@ -110,4 +122,159 @@ describe('the database itself', () => {
     await run(...before);
     await expect(run(refused)).rejects.toMatchObject({ code });
   });
+});
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse('2026-11-20T03:00:00Z');
+
+let runs: AuditRunStore;
+let fence: bigint;
+beforeAll(() => {
+  runs = new AuditRunStore(database);
+});
+beforeEach(async () => {
+  fence = await new IndexStore(database).takeLead();
+});
+
+function times(day = 0): Pick<AuditRun, 'startedAt' | 'finishedAt'> {
+  const startedAt = new Date(NOW_MS + day * DAY_MS);
+  return { startedAt, finishedAt: new Date(startedAt.getTime() + 1500) };
+}
+
+function aComparison(change: Partial<AuditComparison> = {}): AuditComparison {
+  const block = aBlock(9);
+  return {
+    ...times(),
+    result: 'ok',
+    blockNumber: block.number,
+    blockHash: block.hash,
+    wallets: 3,
+    compared: 2,
+    differences: 0,
+    different: [],
+    indexedTotal: 2n ** 256n + 7n,
+    contractTotal: 2n ** 256n + 7n,
+    sums: { stored: 2n ** 256n + 7n, closings: 2n ** 256n + 7n, balances: 2n ** 256n + 7n },
+    ...change,
+  };
+}
+
+const different = aComparison({
+  result: 'different',
+  differences: 2,
+  different: [
+    { wallet: aWallet(1), indexed: 2n ** 255n, contract: 0n },
+    { wallet: aWallet(2), indexed: 0n, contract: 1n },
+  ],
+  contractTotal: 5n,
+});
+
+async function count(): Promise<number> {
+  const [row] = await database.query<{ count: number }>({
+    text: 'SELECT count(*)::int AS count FROM staking.audit_run',
+  });
+  return row?.count ?? 0;
+}
+
+describe('AuditRunStore', () => {
+  it.each([
+    ['that differs', different],
+    [
+      'without the contract’s figures',
+      aComparison({ compared: undefined, contractTotal: undefined }),
+    ],
+    [
+      'that differs in its sums alone',
+      aComparison({
+        ...{ result: 'different', compared: undefined, contractTotal: undefined },
+        sums: { stored: 5n, closings: 5n, balances: 6n },
+      }),
+    ],
+  ])('gives back a run %s', async (_case, run) => {
+    await runs.record(fence, run);
+    expect(await runs.last()).toEqual(run);
+    expect(await runs.lastComparison()).toEqual(run);
+  });
+
+  it('keeps the beginning of a long reason', async () => {
+    const none = { ...times(1), result: 'impossible' } as const;
+    await runs.record(fence, { ...none, reason: 'x'.repeat(5000) });
+    expect(await runs.last()).toEqual({ ...none, reason: 'x'.repeat(2000) });
+  });
+
+  it('lets no other process take the lead while it is recorded', async () => {
+    const watched = watchLocks(database, await test.open(), 'staking.index_state');
+    await new AuditRunStore(watched.database).record(fence, aComparison());
+    expect(watched.held).toEqual([true, true, true]);
+  });
+
+  it('forgets what is older than a year', async () => {
+    for (const day of [0, 366, 367]) await runs.record(fence, aComparison(times(day)));
+    expect(await count()).toBe(2);
+  });
+
+  it.each([
+    ['an agreement with differences', aComparison({ differences: 1 })],
+    ['an agreement with another total', aComparison({ contractTotal: 0n })],
+    [
+      'an agreement with other closings',
+      aComparison({ sums: { stored: 5n, closings: 6n, balances: 5n } }),
+    ],
+    [
+      'an agreement with other balances',
+      aComparison({ sums: { stored: 5n, closings: 5n, balances: 4n } }),
+    ],
+    ['a difference without one', aComparison({ result: 'different' })],
+  ])('does not take %s', async (_case, run) => {
+    await expect(runs.record(fence, run)).rejects.toThrow(DatabaseRefusedError);
+  });
+});
+
+// One call after the other, with each refusal, is compared with the twin in memory by
+// test/simulation/core/memory/stores.int-spec.ts.
+const FEED = 'chainlink:0x1';
+
+let prices: PriceStore;
+beforeAll(() => {
+  prices = new PriceStore(database);
+});
+
+function aPrice(minute: number, usd: string, source = FEED): Price {
+  return { usd, observedAt: new Date(1_700_000_000_000 + minute * 60_000), source };
+}
+
+describe('the price that is quoted', () => {
+  it('is not held back by one that a wrong clock dated ahead', async () => {
+    const ahead = new Date(Date.now() + 3_600_000);
+    await prices.record(fence, { ...aPrice(0, '9'), observedAt: ahead });
+    expect(await prices.record(fence, aPrice(1, '1'))).toBe(true);
+    expect(await prices.newest()).toEqual(aPrice(1, '1'));
+  });
+
+  it('leaves the one before where a source tells another figure of the same time: a drift shows', async () => {
+    const figures = ['10', '9', '8', '9', '7'];
+    for (const usd of figures) expect(await prices.record(fence, aPrice(1, usd))).toBe(true);
+    expect(await prices.record(fence, aPrice(1, '7'))).toBe(true);
+    expect(await prices.newest()).toEqual(aPrice(1, '7'));
+    expect(await prices.standing()).toMatchObject({ lowestUsd: '7', highestUsd: '10' });
+    const text = 'SELECT usd FROM staking.price ORDER BY observed_at';
+    const rows = await database.query<{ usd: string }>({ text });
+    expect(rows.map(({ usd }) => usd)).toEqual(figures);
+    expect(await prices.record(fence, aPrice(2, '6'))).toBe(true);
+    expect(await prices.record(fence, aPrice(1, '5'))).toBe(false);
+  });
+
+  it.each(['0', '-1', 'NaN', 'Infinity'])('is not %s', async (usd) => {
+    await expect(prices.record(fence, aPrice(1, usd))).rejects.toMatchObject({ sqlState: '23514' });
+  });
+});
+
+it('a held price cannot be replaced by the next reading while it is accepted', async () => {
+  await database.query({
+    text: `INSERT INTO staking.price_hold (reason, max_change, usd, observed_at, source) VALUES ('jump', 0.2, 9, now(), 'fixed')`,
+  });
+  const watched = watchLocks(database, await test.open(), 'staking.price_hold');
+  const note = { command: 'price accept', outcome: 'done' };
+  await new PriceAcceptanceStore(watched.database).accept('9', { actor: 'operator:anna', note });
+  expect(watched.held).toEqual([true, true, true]);
 });

@@ -99,16 +99,6 @@ async function breachOf(creating: Promise<unknown>) {
   return (error as LimitBreachedError).breach;
 }
 
-it('creations at once let one open redemption of a wallet and partner through, of 20 at once', async () => {
-  const shared = { partner: aPartnerId(), wallet: someWallet() };
-  const ends = await Promise.allSettled(
-    Array.from({ length: 20 }, () =>
-      stores[0].create(aNewRedemption(shared), aKey(), someLimits()),
-    ),
-  );
-  expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-});
-
 it('an idempotency key gives the same redemption again, also after it has moved on and the budget is spent', async () => {
   const [redemption, key] = [aNewRedemption(), aKey()];
   const limits = someLimits({ partnerDailyTokens: redemption.tokenAmount });
@@ -121,19 +111,6 @@ it('an idempotency key gives the same redemption again, also after it has moved 
   expect(await stores[0].replayed(redemption.wallet, key)).toEqual(same.redemption);
   expect(await stores[0].get(other.id)).toBeUndefined();
   expect((await stores[0].create(aNewRedemption(), key, someLimits())).isNew).toBe(true);
-});
-
-it('a redemption that was only asked for reserves nothing, however many there are', async () => {
-  const partner = aPartnerId();
-  const before = await stores[0].promisedTokens();
-  const limits = someLimits({ partnerDailyTokens: 10n });
-  for (let wallet = 0; wallet < 64; wallet++) {
-    await stores[0].create(aNewRedemption({ partner, tokenAmount: 10n }), aKey(), limits);
-  }
-  expect(await stores[0].promisedTokens()).toBe(before);
-  const honest = aNewRedemption({ partner, tokenAmount: 10n });
-  await stores[0].create(honest, aKey(), limits);
-  await begin(honest, { room: before + 10n, partnerDailyTokens: 10n });
 });
 
 describe('50 deductions begun at once by two workers', () => {
@@ -171,22 +148,6 @@ describe('50 deductions begun at once by two workers', () => {
 });
 
 describe('what is reserved', () => {
-  it('is given back by what fails or is reverted, and not by what is claimed', async () => {
-    const partner = aPartnerId();
-    const budget = { partnerDailyTokens: 10n };
-    const refused = await begin(await created({ partner }), budget);
-    expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
-    const requestId = refused.openCall?.requestId ?? aUuid();
-    await bench.after(refused, { type: 'deduct-refused', requestId, code: 'ERR-USER-NOT-FOUND' });
-    const second = await bench.confirmed(await begin(await created({ partner }), budget));
-    await bench.givenBack(await bench.cancelled(second));
-    const third = await bench.confirmed(await begin(await created({ partner }), budget));
-    await bench.paid(await bench.planned(third));
-    expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
-    const { kept, counted, days } = await books();
-    expect([kept, days]).toEqual([counted, 0]);
-  });
-
   it.each([
     ['partner', { partner: aPartnerId() }, { partnerDailyTokens: 10n }],
     ['wallet', { wallet: someWallet() }, { walletDailyTokens: 10n }],

@@ -21,7 +21,6 @@ import {
 import {
   type Database,
   DayLows,
-  IndexStore,
   type IndexSnapshotRef,
   SealedListStore,
   type SealOutcome,
@@ -88,29 +87,6 @@ async function rowsOf(table: string): Promise<number> {
 }
 
 describe('SealWriter', () => {
-  it.each<[string, () => Promise<unknown>]>([
-    [
-      'the index went back',
-      () => admin.query({ text: 'UPDATE staking.index_state SET generation = gen_random_uuid()' }),
-    ],
-    ['another one leads', () => new IndexStore(admin).takeLead()],
-    ['the index is halted', () => new IndexStore(admin).halt(basis.fence, 'for a reason')],
-    [
-      'the last block is not final',
-      () => admin.query({ text: 'UPDATE staking.index_state SET finalised_number = 7' }),
-    ],
-    [
-      'the last block is not verified',
-      () => admin.query({ text: 'UPDATE staking.index_state SET verified_number = 7' }),
-    ],
-  ])('writes nothing where %s meanwhile', async (_case, change) => {
-    await change();
-    await expect(seal(7, 3000)).rejects.toMatchObject({ code: 'SEAL_OUTDATED', retryable: true });
-    for (const table of ['sealed_day', 'sealed_leaves', 'sealed_nodes']) {
-      expect(await rowsOf(table)).toBe(0);
-    }
-  });
-
   it('lets no rollback and no other leader in between its last check and the commit', async () => {
     const watched = watchLocks(database, admin, 'staking.index_state');
     const content = { day: 7, root: aTree(0).root, wallets: 0, total: 0n, software: '1.2.3' };

@@ -13,7 +13,6 @@ import {
   type Database,
   IndexStore,
   isDaysText,
-  PriceStore,
   SnapshotStore,
   walletDaysFrom,
   WalletHistoryStore,
@@ -131,23 +130,6 @@ describe('SnapshotStore', () => {
     expect(read?.state).toMatchObject({
       finalisedSeconds: aBlock(3).timestampSeconds,
       syncedAt: expect.any(Date),
-    });
-  });
-
-  it('gives the price that was read last, with its own time', async () => {
-    const prices = new PriceStore(writer);
-    const [early, late] = [new Date(1_700_000_000_000), new Date(1_700_000_600_123)];
-    expect(await prices.newest()).toBeUndefined();
-    await prices.add({ usd: '0.00000000000000000012', observedAt: late, source: 'fixed' });
-    await prices.add({ usd: '2.50', observedAt: early, source: 'chainlink:0x1' });
-    const price = { usd: '2.50', observedAt: early, source: 'chainlink:0x1' };
-    expect(await prices.newest()).toEqual(price);
-    expect((await readOf(aWallet(1), 10))?.state.price).toEqual(price);
-    await prices.add({ usd: '0.00000000000000000012', observedAt: late, source: 'fixed' });
-    expect((await readOf(aWallet(1), 10))?.state.price).toEqual({
-      usd: '0.00000000000000000012',
-      observedAt: late,
-      source: 'fixed',
     });
   });
 });

@@ -1,5 +1,10 @@
-import { expect, it } from '@jest/globals';
+/** Errors of the database, options of a connection, and named statements. */
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
 import { databaseError } from './database.error.js';
+import { CheckedClient } from './checked-client.js';
+import { connectionOptions } from './connection-options.js';
+import { named } from './named.js';
 
 it.each([
   ['53100', 'The database has no space left on its disk (53100)'],
@@ -69,5 +74,54 @@ it.each(['28P01', '28000'])('may pass where the login is refused with %s', (code
     retryable: true,
     sqlState: code,
     message: `The database refuses the login (${code}): ${cause.message}. After a new password, restart this program`,
+  });
+});
+
+it('options and a client do not show the password that they hold', () => {
+  const url = 'postgres://user:hunter2@one/db';
+  const options = connectionOptions({ url, applicationName: 'test' });
+  const client = new CheckedClient(options);
+  expect(client.password).toBe('hunter2');
+  expect(inspect({ options, client }, { depth: 9 })).not.toContain('hunter2');
+});
+
+const clientOf = (query: string): CheckedClient =>
+  new CheckedClient(
+    connectionOptions({ url: `postgres://u:p@one/db?${query}`, applicationName: 'test' }),
+  );
+
+it('sslrootcert=system trusts what the system trusts, and checks the name', () => {
+  for (const query of ['sslmode=require&sslrootcert=system', 'sslrootcert=system']) {
+    expect(clientOf(query).ssl).toEqual({});
+  }
+});
+
+it.each(['statement_timeout=1', 'lock_timeout=1', 'idle_in_transaction_session_timeout=1'])(
+  'the URL does not replace a time limit: %s',
+  (query) => {
+    const { connectionParameters: all } = clientOf(query) as unknown as {
+      readonly connectionParameters: Readonly<Record<string, unknown>>;
+    };
+    expect(all[query.split('=')[0] ?? '']).toBe(false);
+  },
+);
+
+describe('named', () => {
+  it('numbers parameters in the order in which they come, each once', () => {
+    const find = named<{ wallet: string; day: number }>(
+      'find',
+      "SELECT to_char(at, 'HH24:MI'), :day::int FROM t WHERE wallet = :wallet AND day <= :day",
+    );
+    expect(find({ wallet: '0xa', day: 3 })).toEqual({
+      name: 'find',
+      text: "SELECT to_char(at, 'HH24:MI'), $1::int FROM t WHERE wallet = $2 AND day <= $1",
+      values: [3, '0xa'],
+    });
+  });
+
+  it('takes null, and refuses a value that is missing', () => {
+    const note = named<{ note: string | null | undefined }>('note', 'SELECT :note');
+    expect(note({ note: null }).values).toEqual([null]);
+    expect(() => note({ note: undefined })).toThrow('note: note is missing');
   });
 });

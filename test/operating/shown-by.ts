@@ -281,6 +281,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     ],
   'logs, metrics, rows, command lines, call logs': [
     'test/redemption/secrets.e2e-spec.ts',
-    'libs/chain/src/rpc/secrets.int-spec.ts',
+    'libs/chain/src/rpc/rpc-pool.int-spec.ts',
   ],
 };

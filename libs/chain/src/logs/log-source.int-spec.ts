@@ -193,17 +193,6 @@ describe('LogSource', () => {
       });
     });
 
-    it.each<[string, Fault]>([
-      ['a body over the limit', { kind: 'oversized-body', bytes: 1_100_000 }],
-      ['a closed connection', { kind: 'reset' }],
-      [
-        'an internal error',
-        { kind: 'error', method: 'eth_getLogs', code: -32603, message: 'Internal error' },
-      ],
-    ])('after %s', async (_case, fault) => {
-      expect((await tooLarge(fault)).proposedTo).toBeUndefined();
-    });
-
     it('but not of a single block, and not of a node that is not there', async () => {
       const { source } = await aSource([{ kind: 'reset' }]);
       await expect(source.fetch({ from: history.busy, to: history.busy })).rejects.toMatchObject({
@@ -217,18 +206,6 @@ describe('LogSource', () => {
     });
   });
 
-  it('keeps the logs and the last header together where batches must be small', async () => {
-    const { source } = await aSource([{ kind: 'batch-limit', limit: 2 }]);
-    expect((await source.fetch(history.range)).blocks).toEqual(history.truth);
-    const withLogs = history.nodes[0]?.requests
-      .filter(({ calls }) => calls[0]?.method === 'eth_getLogs')
-      .at(-1);
-    expect(withLogs?.calls).toMatchObject([
-      {},
-      { params: [`0x${history.range.to.toString(16)}`, false] },
-    ]);
-  });
-
   it('stops for good where the settings describe another event', async () => {
     const event = 'event Staked(address indexed user, uint256 indexed amount)';
     const events = parseStakeEvents(
@@ -238,14 +215,6 @@ describe('LogSource', () => {
     await expect(source.fetch(history.range)).rejects.toMatchObject({
       code: 'STAKE_EVENT_MISMATCH',
       retryable: false,
-    });
-  });
-
-  it('ends with the signal', async () => {
-    const { source } = await aSource([{ kind: 'never-answers' }]);
-    const signal = AbortSignal.timeout(50);
-    await expect(source.fetch(history.range, { signal })).rejects.toMatchObject({
-      name: 'TimeoutError',
     });
   });
 });
@@ -269,19 +238,6 @@ describe('the tip of the chain', () => {
 
   const sizes = (): number[] | undefined =>
     history.nodes[0]?.requests.map(({ calls }) => calls.length);
-
-  it('is one request where one block is new, the contract’s total included', async () => {
-    const { tip, head } = await readTip(1n);
-    expect(tip.answer).toMatchObject({
-      from: history.range.to,
-      to: history.range.to,
-      parentHash: head.hash,
-      blocks: history.truth.filter(({ blockNumber }) => blockNumber === history.range.to),
-    });
-    expect(tip.latest.number).toBe(history.range.to);
-    expect(tip.total).toBeGreaterThan(0n);
-    expect(sizes()).toEqual([3]);
-  });
 
   it('is one more for the headers where several are', async () => {
     const { tip, head } = await readTip(5n);

@@ -1,12 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type BlockRef } from '#libs/domain';
+import { type DevChain, type DevChainOptions, launchDevChain } from '#libs/devchain';
+import { type Address, type BlockRef } from '#libs/domain';
 import { stake, startChain, type TestChain, withdraw } from '#libs/testing/chain';
 import { FakeClock } from '#libs/testing/clock';
 import { aWallet } from '#libs/testing/database';
-import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
+import {
+  type Fault,
+  type FaultyNode,
+  type NodeCall,
+  startFaultyNode,
+} from '#libs/testing/fake-node';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { ChainReader, type ChainReaderOptions } from './chain-reader.js';
 import { parseStakeViews } from '../stake/stake-view.js';
+import { hashesToItself } from '../blocks/header.js';
 
 const START = 1_700_000_000;
 const [ALICE, BOB] = [aWallet(1), aWallet(2)];
@@ -238,5 +245,198 @@ describe('ChainReader', () => {
         code: 'NOT_A_PRICE_FEED',
       });
     }
+  });
+});
+
+describe('price feeds', () => {
+  const FEED = `0x${'fe'.repeat(20)}` as Address;
+  const DECIMALS = '0x313ce567';
+  const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, '0');
+
+  interface Round {
+    readonly roundId: bigint;
+    readonly answer: bigint;
+    readonly updatedAt: bigint;
+  }
+  /** The rounds of a feed, each by the height of the first block that has it. */
+  type Rounds = Readonly<Record<number, Round>>;
+
+  const OLD: Round = { roundId: 8n, answer: 15_000_000n, updatedAt: 1_700_000_000n };
+  const NEW: Round = { roundId: 9n, answer: 15_100_000n, updatedAt: 1_700_000_060n };
+  const RIGHT: Rounds = { 0: OLD, 100: NEW };
+
+  const nodes: FaultyNode[] = [];
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) await node.close();
+  });
+
+  /** A node at this height with these rounds. */
+  async function aNode(head: number, rounds: Rounds = RIGHT): Promise<string> {
+    const upstream = ({ method, params }: NodeCall): unknown => {
+      if (method === 'eth_blockNumber') return `0x${head.toString(16)}`;
+      const [{ data }, block] = params as [{ data: string }, string];
+      if (data === DECIMALS) return `0x${word(8n)}`;
+      const height = block === 'latest' ? head : Number(block);
+      const from = Math.max(
+        ...Object.keys(rounds)
+          .map(Number)
+          .filter((at) => at <= height),
+      );
+      const { roundId, answer, updatedAt } = rounds[from] ?? OLD;
+      return `0x${[roundId, answer, updatedAt, updatedAt, roundId].map(word).join('')}`;
+    };
+    const node = await startFaultyNode({ upstream });
+    nodes.push(node);
+    return node.url;
+  }
+
+  function feeds(...urls: string[]): ChainReader {
+    return new ChainReader(new RpcPool({ urls, clock: new FakeClock(0), patienceMs: 100 }));
+  }
+
+  const told = ({ roundId, answer, updatedAt }: Round) => ({
+    roundId,
+    answer,
+    decimals: 8,
+    updatedAtSeconds: Number(updatedAt),
+    answeredInRound: roundId,
+  });
+
+  describe('a feed that two endpoints tell of', () => {
+    it.each([NEW, { ...NEW, answer: -1n }])(
+      'has the round that both tell: $answer',
+      async (round) => {
+        const two = feeds(await aNode(105, { 100: round }), await aNode(103, { 100: round }));
+        expect(await two.latestRound(FEED)).toEqual(told(round));
+      },
+    );
+
+    it('has the round of the lower height where one is behind', async () => {
+      const ahead = await aNode(100);
+      const behind = await aNode(99);
+      expect(await feeds(ahead, behind).latestRound(FEED)).toEqual(told(OLD));
+      expect(await feeds(behind, ahead).latestRound(FEED)).toEqual(told(OLD));
+    });
+
+    it.each<[string, Round]>([
+      ['another answer', { ...NEW, answer: 15_100n }],
+      ['another time', { ...NEW, updatedAt: 1_700_009_999n }],
+      ['another round', { ...NEW, roundId: 10n, answer: 1n }],
+    ])('has none where one of them tells %s, whichever it is', async (_, lie) => {
+      const honest = await aNode(105);
+      for (const head of [105, 90, 200]) {
+        const liar = await aNode(head, { 0: lie });
+        for (const urls of [
+          [honest, liar],
+          [liar, honest],
+        ]) {
+          await expect(feeds(...urls).latestRound(FEED)).rejects.toMatchObject({
+            code: 'PRICE_FEED_DISAGREES',
+            retryable: false,
+            message: expect.stringMatching(/round \d+, answer \d+;.+round \d+, answer \d+\)/),
+          });
+        }
+      }
+    });
+
+    it('has none where only one of two answers, and where there is one endpoint needs no other', async () => {
+      const honest = await aNode(105);
+      const dead = 'http://127.0.0.1:1';
+      await expect(feeds(honest, dead).latestRound(FEED)).rejects.toMatchObject({
+        retryable: true,
+      });
+      expect(await feeds(honest).latestRound(FEED)).toEqual(told(NEW));
+      // A third endpoint can replace one that is down.
+      expect(await feeds(dead, honest, await aNode(105)).latestRound(FEED)).toEqual(told(NEW));
+    });
+  });
+});
+
+describe('headers', () => {
+  type Block = Record<string, unknown>;
+
+  describe('the hash of a header', () => {
+    const chains: DevChain[] = [];
+    afterEach(async () => {
+      await Promise.all(chains.splice(0).map((chain) => chain.stop()));
+    });
+
+    async function aBlock(hardfork?: DevChainOptions['hardfork']): Promise<Block> {
+      const chain = await launchDevChain({
+        genesisSeconds: 1_760_000_000,
+        ...(hardfork && { hardfork }),
+      });
+      chains.push(chain);
+      await chain.rpc.call('evm_mine');
+      return chain.rpc.call<Block>('eth_getBlockByNumber', 'latest', false);
+    }
+
+    it.each(['london', 'shanghai', 'cancun', 'prague'] as const)(
+      'is that of its fields since %s',
+      async (hardfork) => {
+        expect(hashesToItself(await aBlock(hardfork))).toBe(true);
+      },
+    );
+
+    it('is that of no other fields', async () => {
+      const block = await aBlock();
+      const plusOne = (value: unknown) => `0x${(BigInt(value as string) + 1n).toString(16)}`;
+      for (const field of ['number', 'timestamp', 'gasUsed', 'baseFeePerGas', 'blobGasUsed']) {
+        expect(hashesToItself({ ...block, [field]: plusOne(block[field]) })).toBe(false);
+      }
+      const other = `0x${'ab'.repeat(32)}`;
+      for (const field of ['hash', 'parentHash', 'stateRoot', 'withdrawalsRoot', 'requestsHash']) {
+        expect(hashesToItself({ ...block, [field]: other })).toBe(false);
+      }
+    });
+
+    it('is not that of a header with fields that are missing or odd', async () => {
+      const block = await aBlock();
+      const isBeside = /^(size|totalDifficulty|transactions|uncles|withdrawals)$/;
+      // These fields are zero, which is encoded like a field that the chain does not use.
+      const isZero = /^(baseFeePerGas|blobGasUsed|excessBlobGas)$/;
+      const unneeded = Object.keys(block).filter((field) =>
+        hashesToItself({ ...block, [field]: undefined }),
+      );
+      expect(unneeded.filter((field) => !isBeside.test(field) && !isZero.test(field))).toEqual([]);
+      for (const odd of [null, [], 'block', { ...block, number: 7 }, { ...block, nonce: '0x1' }]) {
+        expect(hashesToItself(odd)).toBe(false);
+      }
+    });
+  });
+
+  const ZERO_HASH = `0x${'0'.repeat(64)}`;
+
+  /** The first block of Ethereum: its fields and its hash are in the appendix of the Yellow Paper and in every client. */
+  const GENESIS = {
+    number: '0x0',
+    hash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
+    parentHash: ZERO_HASH,
+    sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+    miner: `0x${'0'.repeat(40)}`,
+    stateRoot: '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
+    transactionsRoot: '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
+    receiptsRoot: '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
+    logsBloom: `0x${'0'.repeat(512)}`,
+    difficulty: '0x400000000',
+    gasLimit: '0x1388',
+    gasUsed: '0x0',
+    timestamp: '0x0',
+    extraData: '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
+    mixHash: ZERO_HASH,
+    nonce: '0x0000000000000042',
+  };
+
+  describe('the hash of the first header of Ethereum', () => {
+    it('is that of its fields, whatever a node tells beside them', () => {
+      expect(hashesToItself(GENESIS)).toBe(true);
+      const more = { size: '0x21c', totalDifficulty: '0x400000000', l1BlockNumber: '0x1' };
+      expect(hashesToItself({ ...GENESIS, ...more, requestsHash: null })).toBe(true);
+    });
+
+    it('is not that of a header with one more field', () => {
+      expect(hashesToItself({ ...GENESIS, baseFeePerGas: '0x7' })).toBe(false);
+      expect(hashesToItself({ ...GENESIS, slotNumber: '0x7' })).toBe(false);
+    });
   });
 });

@@ -1,10 +1,14 @@
+/** STAKE_VERIFICATION, FINALITY, and the symbols of tokens. */
 import { describe, expect, it } from '@jest/globals';
+import { encodeAbiParameters, stringToHex } from 'viem';
 import {
   chooseVerification,
   VERIFICATION_MODES,
   type VerificationMode,
   type VerificationOffer,
 } from './verification.js';
+import { parseFinality } from './final-blocks.js';
+import { decodeText } from './contract-facts.js';
 
 const nothing: VerificationOffer = { total: 'none', balances: false, providers: 1 };
 
@@ -75,5 +79,33 @@ describe('STAKE_VERIFICATION', () => {
     const { mode, cannotFind } = chooseVerification('none', nothing);
     expect(mode).toBe('none');
     expect(cannotFind).toContain('no day is sealed or published');
+  });
+});
+
+describe('FINALITY', () => {
+  it('is a tag or a depth', () => {
+    expect(parseFinality('finalized')).toEqual({ kind: 'tag', tag: 'finalized' });
+    expect(parseFinality('safe')).toEqual({ kind: 'tag', tag: 'safe' });
+    expect(parseFinality('depth:12')).toEqual({ kind: 'depth', blocks: 12n });
+    expect(() => parseFinality('depth:-1')).toThrow(/FINALITY must be/);
+  });
+});
+
+const text = (value: string): string => encodeAbiParameters([{ type: 'string' }], [value]);
+
+describe('a token’s symbol', () => {
+  it.each([
+    ['a string', text('SVC'), 'SVC'],
+    ['a string beyond ASCII', text('₮ΞST'), '₮ΞST'],
+    ['bytes32', stringToHex('MKR', { size: 32 }), 'MKR'],
+    ['nothing', '0x', undefined],
+    ['an empty string', text(''), undefined],
+    ['control characters', text('A\u0000B'), undefined],
+    ['no UTF-8', `0x${'ff'.repeat(32)}`, undefined],
+    ['a length beyond the data', text('SVC').replace('03', '70'), undefined],
+    ['an offset beyond the data', `0x${'f'.repeat(128)}`, undefined],
+    ['a novel', text('x'.repeat(500)), undefined],
+  ])('from %s', (_case, data, expected) => {
+    expect(decodeText(data)).toBe(expected);
   });
 });

@@ -1,8 +1,12 @@
+/** How an answer is read: its bytes, its JSON, and the calls that it belongs to. */
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { endpointUrls, type EndpointUrl } from './endpoint-urls.js';
+import fc from 'fast-check';
+import { type EndpointUrl, endpointUrls } from './endpoint-urls.js';
 import { HttpExchange, matchAnswers } from './http-exchange.js';
+import { parseJsonBody } from './json-body.js';
+import { KeptBuffers } from './kept-buffers.js';
 
 /** Of an answer that is large enough to be parsed in parts. */
 const LIST = Array.from({ length: 3000 }, (_, index) => ({
@@ -102,5 +106,167 @@ describe('HttpExchange', () => {
     const { results, read } = await answerTo((id) => (id === 7 ? 8 : 7));
     expect(results.map((result) => result.ok && result.value)).toEqual([LIST, LIST]);
     expect(read).toEqual([]);
+  });
+});
+
+const LOGS = 400;
+const log = (index: number) => ({
+  address: `0x${'ab'.repeat(20)}`,
+  topics: [`0x${'cd'.repeat(32)}`, `0x${String(index).padStart(64, '0')}`],
+  data: `0x${'ef'.repeat(32)}`,
+  logIndex: index,
+});
+const logs = Array.from({ length: LOGS }, (_, index) => log(index));
+
+/** Parses a body, and expects that its bytes are the same afterwards. */
+function parsed(text: string): unknown {
+  const body = Buffer.from(text);
+  try {
+    return parseJsonBody(body);
+  } finally {
+    expect(body.equals(Buffer.from(text))).toBe(true);
+  }
+}
+
+/** Texts that hold what the list is told by. */
+const odd = fc
+  .array(
+    fc.constantFrom('},{', '}]', '"result":[{', '[{"a":1},{"b":2}]', '\\', '"', 'é', '\u{e000}'),
+  )
+  .map((parts) => parts.join(''));
+
+describe('parseJsonBody', () => {
+  it.each([
+    ['a single answer', { jsonrpc: '2.0', id: 1, result: logs }],
+    [
+      'two lists',
+      [
+        { id: 1, result: logs },
+        { id: 2, result: logs.toReversed() },
+      ],
+    ],
+    ['lists of objects in elements', { id: 1, result: logs.map((one) => ({ one, of: [one] })) }],
+    ['a list within a result', { id: 1, result: { result: logs } }],
+    ['a list of lists', [[{ id: 1, result: logs }]]],
+    ['a long element', { id: 1, result: [{ data: 'a'.repeat(200_000) }, {}, { data: 'b' }] }],
+  ])('gives the value of JSON.parse for %s', (_name, value) => {
+    expect(parsed(JSON.stringify(value))).toEqual(value);
+    expect(parsed(JSON.stringify(value, undefined, 1))).toEqual(value);
+  });
+
+  it('gives the value of JSON.parse, whatever the texts hold', () => {
+    const anElement = fc.record({ a: odd, b: fc.array(odd, { maxLength: 2 }) });
+    const answers = fc.array(
+      fc.record({ error: odd, result: fc.oneof(odd, fc.array(anElement)), last: odd }),
+    );
+    fc.assert(
+      fc.property(answers, fc.boolean(), (few, isLastLong) => {
+        const long = { result: [...logs, { odd: few }] };
+        const text = JSON.stringify(isLastLong ? [...few, long] : [long, ...few]);
+        expect(parsed(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('gives each element of the list to the reader of its call, and the reader in place of the list', () => {
+    const read: unknown[] = [];
+    const reader = { read: (element: unknown) => read.push(element) > 0 };
+    const asked: unknown[] = [];
+    const readerOf = (id: unknown) => {
+      asked.push(id);
+      return id === 2 ? reader : undefined;
+    };
+    const others = { id: 1, result: [{ number: '0x1' }] };
+    const text = JSON.stringify([{ id: 2, result: logs }, others]);
+    expect(parseJsonBody(Buffer.from(text), readerOf)).toEqual([{ id: 2, result: reader }, others]);
+    expect(read).toEqual(logs);
+    expect(asked).toEqual([2]);
+    const ofAnother = JSON.stringify([others, { id: 3, result: logs }]);
+    expect(parseJsonBody(Buffer.from(ofAnother), readerOf)).toEqual(JSON.parse(ofAnother));
+  });
+
+  it('gives the list where its reader refuses an element', () => {
+    const value = { id: 1, result: logs };
+    const text = JSON.stringify(value);
+    for (const refused of [0, 200, LOGS - 1]) {
+      const reader = {
+        read: (element: unknown) => (element as { logIndex: number }).logIndex !== refused,
+      };
+      const body = Buffer.from(text);
+      expect(parseJsonBody(body, () => reader)).toEqual(value);
+      expect(body.toString()).toBe(text);
+    }
+  });
+
+  it('takes the last of two equal names, as JSON.parse does', () => {
+    const list = JSON.stringify(logs);
+    expect(parsed(`{"result":${list},"result":"0x"}`)).toEqual({ result: '0x' });
+    expect(parsed(`{"result":"0x","result":${list}}`)).toEqual({ result: logs });
+  });
+
+  it('refuses what is no JSON, as JSON.parse does', () => {
+    const text = JSON.stringify({ id: 1, result: logs });
+    const wrong = [
+      text.slice(0, -1),
+      text.slice(0, 80_000),
+      `${text},`,
+      text.replace('"logIndex":7}', '"logIndex":7,}'),
+      text.replace('"logIndex":9},', '"logIndex":9}'),
+    ];
+    for (const one of wrong) {
+      let reason: unknown;
+      try {
+        JSON.parse(one);
+      } catch (error) {
+        reason = error;
+      }
+      expect(reason).toBeInstanceOf(SyntaxError);
+      expect(() => parsed(one)).toThrow((reason as Error).message);
+    }
+  });
+});
+
+const MANY = 3_000_000;
+
+function textOf(buffers: KeptBuffers, ...chunks: readonly (string | Buffer)[]): Promise<string> {
+  const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  return buffers.read(body, () => undefined, String);
+}
+
+describe('KeptBuffers', () => {
+  it('give each body back as it was, whatever was read before it', async () => {
+    const buffers = new KeptBuffers();
+    for (const text of ['', 'a', 'b'.repeat(MANY), 'short', 'ä€😀'.repeat(1000), '']) {
+      expect(await textOf(buffers, text)).toBe(text);
+    }
+  });
+
+  it('join characters that two chunks share', async () => {
+    const bytes = Buffer.from('a€b');
+    expect(await textOf(new KeptBuffers(), bytes.subarray(0, 2), bytes.subarray(2))).toBe('a€b');
+  });
+
+  it('keep bodies apart that arrive at the same time', async () => {
+    const buffers = new KeptBuffers();
+    const texts = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(200_000));
+    const halves = texts.map((text) => [text.slice(0, 100_000), text.slice(100_000)]);
+    const read = (): Promise<string[]> =>
+      Promise.all(halves.map((parts) => textOf(buffers, ...parts)));
+    expect(await read()).toEqual(texts);
+    expect(await read()).toEqual(texts);
+  });
+
+  it('tell how much there is, and stop where that is refused', async () => {
+    const buffers = new KeptBuffers();
+    const seen: number[] = [];
+    const onBytes = (bytes: number): void => {
+      seen.push(bytes);
+      if (bytes > 3) throw new Error('too large');
+    };
+    const body = Readable.from([Buffer.alloc(3), Buffer.alloc(4)]);
+    const read = buffers.read(body, onBytes, String);
+    await expect(read).rejects.toThrow('too large');
+    expect(seen).toEqual([3, 7]);
+    expect(await textOf(buffers, 'next')).toBe('next');
   });
 });

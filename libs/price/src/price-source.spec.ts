@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseDecimal } from '#libs/domain';
 import { nameOfSource, nameOfSources, parsePriceSources } from './price-source.js';
+import { fixedPrice, PRICE_BOUNDS_SETTING } from './price.settings.js';
 
 const FEED = '0x5F4eC3Df9cbd43714FE2740f5E3616155c5b8419';
 const URL = 'https://u:p@prices.example/v1?ids=a,b&key=k';
@@ -67,5 +69,42 @@ describe('parsePriceSources', () => {
     expect(nameOfSources(several)).toBe(`fixed, ${names[0] ?? ''}`);
     expect(several.map(nameOfSource)).toEqual(['fixed', names[0]]);
     expect(nameOfSources([])).toBe('none');
+  });
+});
+
+describe('fixedPrice', () => {
+  it('is given if a fixed price is among the sources', () => {
+    expect(fixedPrice(parsePriceSources('fixed:0.15')).isGiven).toBe(true);
+    expect(fixedPrice([]).isGiven).toBe(false);
+  });
+});
+
+describe('PRICE_BOUNDS_USD', () => {
+  const parse = PRICE_BOUNDS_SETTING.parse as (text: string) => unknown;
+
+  it.each(['0.05..5', ' 0.05 .. 5 ', '0.050..5.0'])(
+    'is the lowest and the highest price: %j',
+    (text) => {
+      expect(parse(text)).toEqual({ min: parseDecimal('0.05'), max: parseDecimal('5') });
+    },
+  );
+
+  it('may be one price', () => {
+    expect(parse('1..1')).toEqual({ min: parseDecimal('1'), max: parseDecimal('1') });
+  });
+
+  it.each([
+    ['0.05', 'must be the lowest and the highest price'],
+    ['0.05..1..5', 'must be the lowest and the highest price'],
+    ['0.05...5', 'the highest price'],
+    ['5..0.05', 'must have the lowest price first'],
+    ['0..5', 'the lowest price'],
+    ['-1..5', 'the lowest price'],
+    ['0.05..', 'the highest price'],
+    ['..5', 'the lowest price'],
+    ['0.05..NaN', 'the highest price'],
+    ['0.05..1e999', 'the highest price'],
+  ])('refuses %s', (text, reason) => {
+    expect(() => parse(text)).toThrow(reason);
   });
 });

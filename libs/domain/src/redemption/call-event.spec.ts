@@ -2,48 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { deductEvent, lostCallEvent } from './call-event.js';
 import { type CallOutcome } from './partner-call.js';
 import { type OpenCall } from './redemption.js';
-import { aCall, aContext, aRedemption, CALL_ID } from './testing/builders.js';
-import {
-  BY_REDEMPTION,
-  ended,
-  error,
-  type FaultOutcome,
-  reply,
-  success,
-  unknown,
-} from './testing/fault-outcomes.js';
+import { aCall, aContext, aRedemption, CALL_ID, WALLET } from './testing/builders.js';
+import { BY_REDEMPTION, ended, error, success } from './testing/fault-outcomes.js';
 import { transition } from './transition.js';
-
-const SPENT = { attempts: { deduct: 5, payout: 0, revert: 40 } };
-
-/** The result of the last attempt, without an earlier unproven attempt and with one. */
-const LAST: readonly (readonly [string, FaultOutcome, string, string])[] = [
-  ['DNS', () => ({ kind: 'nothing-sent', reason: 'dns' }), 'failed', 'reverting'],
-  ['timeout', unknown('timeout'), 'reverting', 'reverting'],
-  ['our crash', unknown('crash'), 'reverting', 'reverting'],
-  ['502', reply({ status: 502 }), 'reverting', 'reverting'],
-  ['ERR-INSUFFICIENT-POINTS', error('ERR-INSUFFICIENT-POINTS'), 'failed', 'reverting'],
-  ['ERR-USER-NOT-FOUND', error('ERR-USER-NOT-FOUND'), 'failed', 'reverting'],
-  ['ERR-AUTH-FAILED', error('ERR-AUTH-FAILED'), 'reverting +alert', 'reverting +alert'],
-  ['signature wrong', success({ signature: 'wrong' }), 'reverting +alert', 'reverting +alert'],
-  ['success', success(), 'deducted', 'deducted'],
-];
-
-describe('the last deduct attempt', () => {
-  it.each(LAST)(
-    '%s, nothing unproven before | one unproven before',
-    (_name, outcome, first, second) => {
-      expect(ended('deduct', outcome('deduct'), SPENT)).toBe(first);
-      expect(ended('deduct', outcome('deduct'), { ...SPENT, unprovenAttempts: 2 })).toBe(second);
-    },
-  );
-
-  it('ERR-INSUFFICIENT-POINTS after an unproven attempt is asked again, for it may be our own echo', () => {
-    const before = { unprovenAttempts: 2 };
-    const refused = error('ERR-INSUFFICIENT-POINTS')('deduct');
-    expect(ended('deduct', refused, before)).toBe('retry unproven');
-  });
-});
+import { judgeReply } from './partner-answer.js';
 
 describe('ids that our books know', () => {
   it("another redemption's transaction id is never paid on, and never a candidate", () => {
@@ -91,5 +53,49 @@ describe('ids that our books know', () => {
       partnerTransactionId: null,
       candidateTransactionIds: ['a', 'b', 'c', 'd', 'e'],
     });
+  });
+});
+
+const BALANCE = {
+  success: true,
+  partnerUserId: 'u-1',
+  address: WALLET.toUpperCase().replace('0X', '0x'),
+  points: 0,
+  chain: 'ronin',
+};
+
+describe('judgeReply', () => {
+  const reply = {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    signature: 'valid',
+  } as const;
+
+  it('takes a balance that repeats the address in any case, and no other', () => {
+    const call = { step: 'balance', address: WALLET } as const;
+    expect(judgeReply(call, { ...reply, json: { value: BALANCE } })).toEqual({
+      kind: 'succeeded',
+      answer: { partnerUserId: 'u-1', address: WALLET, points: 0n, chain: 'ronin' },
+    });
+    const value = { ...BALANCE, address: `0x${'b'.repeat(40)}` };
+    expect(judgeReply(call, { ...reply, json: { value } })).toEqual({
+      kind: 'unknown',
+      reason: 'invalid-answer',
+    });
+  });
+
+  it('keeps a well-formed id and Retry-After of an answer that it does not believe', () => {
+    const call = { step: 'deduct', address: WALLET } as const;
+    const json = { value: { success: true, partnerTransactionId: 't' } };
+    const doubtful = { ...reply, signature: 'wrong', retryAfterSeconds: 7, json } as const;
+    expect(judgeReply(call, doubtful)).toEqual({
+      kind: 'unknown',
+      reason: 'signature-wrong',
+      retryAfterSeconds: 7,
+      candidateTransactionId: 't',
+    });
+    expect(judgeReply({ ...call, step: 'revert' }, doubtful)).not.toHaveProperty(
+      'candidateTransactionId',
+    );
   });
 });

@@ -117,46 +117,4 @@ describe('an operator can act', () => {
       }
     }
   });
-
-  it('as soon as a call that is under way has ended or is lost', () => {
-    for (const state of ['deducting', 'reverting'] as const) {
-      const underWay = aRedemption(state);
-      const now = aContext();
-      for (const command of COMMANDS) {
-        expect(transition(underWay, EVENTS[command] as EventOf<Command>, now).kind).toBe('refused');
-      }
-      expect(acting(underWay)).not.toEqual([]);
-    }
-  });
-
-  it.each<[string, RedemptionState, Partial<Redemption>, Command[]]>([
-    [
-      'a deduction that is tried',
-      'deducting',
-      {},
-      ['operator-retry', 'operator-set-transaction', 'operator-not-deducted'],
-    ],
-    [
-      'a known deduction that is reverted',
-      'reverting',
-      {},
-      ['operator-retry', 'operator-restored'],
-    ],
-    [
-      'an unknown one',
-      'reverting',
-      { partnerTransactionId: null },
-      ['operator-retry', 'operator-set-transaction', 'operator-restored', 'operator-not-deducted'],
-    ],
-    [
-      'one of which the vault was not asked',
-      'reverting',
-      { firstRevertAtMs: null },
-      ['operator-retry'],
-    ],
-    ['a voucher', 'authorised', {}, ['operator-retry', 'cancel']],
-  ])('%s: with these commands', (_, state, change, expected) => {
-    const found = acting(aRedemption(state, { openCall: null, ...change }));
-    expect(found.map(({ command }) => command)).toEqual(expected);
-  });
 });

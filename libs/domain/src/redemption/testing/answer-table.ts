@@ -10,7 +10,7 @@ import { transition } from '../transition.js';
 import { aContext, aRedemption, START_MS, WALLET } from './builders.js';
 import { BY_REDEMPTION, ended } from './fault-outcomes.js';
 
-export const ANSWERS = [
+const ANSWERS = [
   'success',
   ...PARTNER_ERROR_CODES,
   /** Our extension of the interface: ERR-DUPLICATE-REQUEST with `partnerTransactionId`. */
@@ -18,11 +18,11 @@ export const ANSWERS = [
   'ERR-OF-THE-PARTNER',
 ] as const;
 /** The statuses that may carry the error envelope, and some that may not. */
-export const STATUSES = [200, 400, 401, 404, 409, 422, 201, 302, 403, 429, 500, 503] as const;
+const STATUSES = [200, 400, 401, 404, 409, 422, 201, 302, 403, 429, 500, 503] as const;
 /** A signature for another call, or under another secret, is `wrong`. */
-export const SIGNATURES = ['valid', 'missing', 'wrong'] as const;
+const SIGNATURES = ['valid', 'missing', 'wrong'] as const;
 
-export interface Answer {
+interface Answer {
   readonly answer: (typeof ANSWERS)[number];
   readonly status: (typeof STATUSES)[number];
   readonly signature: (typeof SIGNATURES)[number];
@@ -32,7 +32,7 @@ export const ALL_ANSWERS: readonly Answer[] = ANSWERS.flatMap((answer) =>
   STATUSES.flatMap((status) => SIGNATURES.map((signature) => ({ answer, status, signature }))),
 );
 
-export function replyOf({ answer, status, signature }: Answer, points = 5000): PartnerReply {
+function replyOf({ answer, status, signature }: Answer, points = 5000): PartnerReply {
   const ids = { partnerTransactionId: 'tx-1', partnerRevertId: 'rev-1' };
   const balance = { partnerUserId: 'u-1', address: WALLET, points, chain: 'local' };
   const refusal = { success: false, errorCode: answer, errorMessage: 'No.' };
@@ -136,7 +136,7 @@ function worded(end: string): string {
   return word === 'delivered' ? word : `\`${word}\``;
 }
 
-export interface AnswerTable {
+interface AnswerTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** The answers of each row. */

@@ -15,7 +15,7 @@ export const BY_REDEMPTION = aCall('revert', {
   target: { by: 'redemption' },
 });
 
-export type FaultStep = 'deduct' | 'revert' | 'confirm';
+type FaultStep = 'deduct' | 'revert' | 'confirm';
 export type FaultOutcome = (step: FaultStep) => CallOutcome<FaultStep>;
 
 export const unknown =

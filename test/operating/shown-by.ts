@@ -26,7 +26,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/registry-publishing/registry-publisher.int-spec.ts',
   ],
   'an endpoint hides a theft, or makes a claim up': [
-    'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
+    'apps/redemption/src/claim-watch/claim-watch.int-spec.ts',
   ],
   'one of two providers lies to the indexer': ['apps/indexer/test/liar.int-spec.ts'],
   'the only provider lies to the indexer': [
@@ -175,13 +175,13 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
     'contracts/test/redemption-vault-limits.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
-    'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
+    'apps/redemption/src/claim-watch/claim-watch.int-spec.ts',
     'test/simulation/simulation.int-spec.ts',
   ],
   "the commands'": [
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
-    'apps/redemption/src/claim-watch/misled-watch.int-spec.ts',
+    'apps/redemption/src/claim-watch/claim-watch.int-spec.ts',
     'libs/db/src/roles/program-rights.int-spec.ts',
   ],
   "the console's": [

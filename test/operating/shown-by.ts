@@ -10,7 +10,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/redemption/src/payout/voucher-payout.int-spec.ts',
   ],
   'the only endpoint denies claims, or makes them up; two endpoints collude': [
-    'apps/redemption/test/bounds/denied-claims.int-spec.ts',
+    'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
     'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'one of two endpoints lies about a signature': [
@@ -34,7 +34,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/indexer/test/liar.int-spec.ts',
   ],
   'the chain takes final blocks back': [
-    'apps/redemption/src/worker/window-cap.int-spec.ts',
+    'apps/redemption/src/worker/forged-rows.int-spec.ts',
     'apps/redemption/src/reconciliation/reconciler.int-spec.ts',
   ],
   'the clock of our machine': [
@@ -148,7 +148,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'any number of wallets without points': [
-    'apps/redemption/src/redemptions/crowds.int-spec.ts',
+    'apps/redemption/src/redemptions/creation.int-spec.ts',
     'libs/db/src/redemption/redemption-limits.int-spec.ts',
   ],
   'any number of callers without a key': [
@@ -198,7 +198,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   "the owner's, a superuser, the server": [
     'apps/redemption/src/worker/forged-rows.int-spec.ts',
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
-    'apps/redemption/src/worker/window-cap.int-spec.ts',
+    'apps/redemption/src/worker/forged-rows.int-spec.ts',
     'libs/db/src/roles/login-roles.int-spec.ts',
   ],
   '`EVIDENCE_KEY`': [
@@ -242,7 +242,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   Redis: [
     'apps/api/src/snapshots/lying-redis.redis.int-spec.ts',
-    'apps/redemption/test/bounds/limits-forgotten.redis.int-spec.ts',
+    'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
     'apps/api/src/snapshots/sharing.redis.int-spec.ts',
     'libs/cache/src/redis-rate-limiter.redis.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',

@@ -113,11 +113,6 @@ describe('what the router and the body parser refuse', () => {
     expectError(await one(`${method} /api/redemptions HTTP/1.1\r\n${CLOSE}\r\n`), 404, 'NOT_FOUND');
   });
 
-  it('an expectation nobody knows is ignored', async () => {
-    const request = `GET /nowhere HTTP/1.1\r\n${CLOSE}Expect: tea\r\n\r\n`;
-    expectError(await one(request), 404, 'NOT_FOUND');
-  });
-
   it.each([
     ['text/plain', '{}', 415, 'body is not supported: send application/json.'],
     ['application/json; charset=x', '{', 400, 'is not JSON: line 1, column 2'],

@@ -75,16 +75,6 @@ describe('points', () => {
     }
   });
 
-  it('are counted like every call to a partner', async () => {
-    await addPartner(service, 'Counted');
-    const user = await aUser(service);
-    await user.get('/api/partners/Counted/points').expect(404);
-    const { text } = await request(service.url).get('/metrics').expect(200);
-    expect(text).toMatch(
-      /lowmark_partner_call_seconds_count\{app="redemption",partner="Counted",step="balance",outcome="refused"\} 1\n/,
-    );
-  });
-
   it('are logged as a call with its end', async () => {
     const user = await aUser(service);
     await user.get('/api/partners/Arena/points').expect(404);

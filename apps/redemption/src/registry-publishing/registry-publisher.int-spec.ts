@@ -12,7 +12,14 @@ import {
   RegistryStage,
   rootOf,
   TODAY,
+  PUBLISHER_KEY,
 } from './registry-stage.support.js';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { readSettings } from '#libs/config';
+import { createLogger } from '#libs/service';
+import { eventually } from '#libs/testing/clock';
+import { createRedemption } from '../create-redemption.js';
+import { RedemptionSettings } from '../redemption.env.js';
 
 const GWEI = 10n ** 9n;
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
@@ -81,14 +88,6 @@ describe('sealed days', () => {
     expect(await stage.registry.transactions()).toBe(4);
     expect(one.alerts).toEqual([]);
     expect(await one.views.summary()).toMatchObject({ waiting: 0, final: 4, lastDay: FIRST + 3 });
-  });
-
-  it('of before REGISTRY_FIRST_DAY are left out, as is what follows a gap', async () => {
-    for (const day of [-1, 0, 2]) await stage.seal(FIRST + day);
-    const first = new Date(FIRST * 86_400_000).toISOString().slice(0, 10);
-    const one = await stage.publisher({ REGISTRY_FIRST_DAY: first });
-    await one.publisher.look();
-    expect((await one.views.page(10)).map(({ day }) => day)).toEqual([FIRST]);
   });
 
   it('wait for `registryDelaySeconds`, and while they are worked out again', async () => {
@@ -405,6 +404,68 @@ describe('with one sealed day', () => {
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });
       expect(await stage.registry.waiting()).toEqual([]);
+    });
+  });
+});
+
+describe('the whole service with a registry', () => {
+  const FIRST = TODAY - 10;
+
+  let stage: RegistryStage;
+  let app: NestFastifyApplication | undefined;
+  const logs: string[] = [];
+  beforeAll(async () => {
+    stage = await RegistryStage.start();
+    await stage.seal(FIRST);
+  });
+  afterAll(async () => {
+    await app?.close();
+    await stage.stop();
+  });
+
+  async function start(changes: Record<string, string>): Promise<NestFastifyApplication> {
+    const source = { ...stage.environment(), ...changes };
+    const destination = { write: (line: string) => void logs.push(line) };
+    const logger = createLogger({ app: 'redemption', level: 'trace', destination });
+    const settings = readSettings(RedemptionSettings, source);
+    const started = await createRedemption({ settings, logger, clock: stage.clock });
+    await started.listen(0, '127.0.0.1');
+    return started;
+  }
+
+  async function metrics(of: NestFastifyApplication): Promise<string> {
+    return (await fetch(`${await of.getUrl()}/metrics`)).text();
+  }
+
+  describe('the service', () => {
+    it('publishes, measures it, tells no key, and ends', async () => {
+      const service = await start({});
+      app = service;
+      await eventually(async () => {
+        await stage.registry.mine();
+        return /lowmark_registry_publications\{[^}]*state="final"[^}]*\} 1\n/.test(
+          await metrics(service),
+        );
+      });
+      expect(await stage.registry.rootOf(FIRST)).toBe(rootOf(FIRST));
+      const text = await metrics(service);
+      expect(text).toMatch(/lowmark_registry_publications\{[^}]*stake_set="default"[^}]*\} 0\n/);
+      expect(text).toMatch(/lowmark_registry_waiting_seconds\{[^}]*\} 0\n/);
+      expect(text).toMatch(/lowmark_registry_coin(?:\{[^}]*\})? (?:9999|10000)/);
+      await service.close();
+      app = undefined;
+      expect(logs.join('\n')).not.toContain(PUBLISHER_KEY);
+      expect(logs.join('\n')).toMatch(/"msg":"Published"/);
+    });
+
+    it('without a registry has none of it', async () => {
+      const none = {
+        REGISTRY_ADDRESS: '',
+        REGISTRY_PRIVATE_KEY: '',
+        REGISTRY_FIRST_DAY: '',
+      };
+      app = await start(none);
+      expect(await metrics(app)).not.toContain('lowmark_registry');
     });
   });
 });

@@ -43,14 +43,7 @@ import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine, engineStores } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
 import { aCancelPolicy, vouchersOn } from './cancel-policy.support.js';
-import {
-  addPartner,
-  SECRETS_KEY,
-  SIGNER,
-  type Stage,
-  startStage,
-  stopStage,
-} from './stage.support.js';
+import { addPartner, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support.js';
 
 const KEY_RING = KeyRing.parse(SECRETS_KEY);
 const TTL_SECONDS = 600;
@@ -148,31 +141,25 @@ export class EngineBench {
   }
 
   /**
-   * The service after a restart with other settings: with another vault, another VOUCHER_TTL_SECONDS, or a file of the
-   * newest transition. Without the file it has forgotten that transition.
+   * The service after a restart with other settings: with another VOUCHER_TTL_SECONDS, or a file of the newest
+   * transition. Without the file it has forgotten that transition.
    */
-  async restarted(change: {
-    isNewVault?: boolean;
-    ttlSeconds?: number;
-    markPath?: string;
-  }): Promise<EngineBench> {
+  async restarted(change: { ttlSeconds?: number; markPath?: string }): Promise<EngineBench> {
     await this.engine.stop();
     return this.beside(change);
   }
 
   /** A second replica of the service. */
-  async beside(change: {
-    isNewVault?: boolean;
+  async beside({
+    ttlSeconds,
+    markPath,
+  }: {
     ttlSeconds?: number;
     markPath?: string;
   }): Promise<EngineBench> {
-    const { isNewVault = false, ttlSeconds, markPath } = change;
-    const vault = isNewVault ? await this.chain.another({ canceller: SIGNER }) : this.chain;
-    if (isNewVault) await vault.finalise();
-    const bench = new EngineBench({ ...this.stage, bench: vault }, ttlSeconds, markPath);
+    const bench = new EngineBench(this.stage, ttlSeconds, markPath);
     await bench.ledger.onModuleInit();
     bench.partnerId = this.partnerId;
-    bench.clock.set(Math.max(bench.clock.nowMs(), vault.seconds * 1000));
     return bench;
   }
 
@@ -285,12 +272,12 @@ export class EngineBench {
     return this.send(await this.voucher(id));
   }
 
-  /** Sends a voucher that its player has got, also to a vault that was replaced since. */
-  async send(calldata: `0x${string}`, vault = this.chain): Promise<string | undefined> {
+  /** Sends a voucher that its player has got. */
+  async send(calldata: `0x${string}`): Promise<string | undefined> {
     this.clock.advance(12_000);
     const [outcome] = await this.chain.mineAt(
       Math.floor(this.clock.nowMs() / 1000),
-      vault.to(VaultBench.STRANGER, calldata),
+      this.chain.to(VaultBench.STRANGER, calldata),
     );
     return outcome?.error;
   }

@@ -56,28 +56,6 @@ describe('a redemption', () => {
     ]);
   });
 
-  it('that nobody claims gets its points back, and no tokens move afterwards', async () => {
-    const id = await bench.redeem();
-    const redemption = await bench.until(id, 'reverted');
-    expect(redemption.deadEvidence).toMatchObject({ outcome: 'dead', reason: 'expired' });
-    expect(pointsOf(redemption)).toBe(POINTS);
-    expect(await bench.claim(id)).toBe('VoucherExpired');
-    expect(confirmationsOf(id)).toEqual([
-      expect.objectContaining({ status: 'reverted', txnConfirmed: false }),
-    ]);
-  });
-
-  it('of more points than there are fails before anything is sent, and the partner hears no more of it', async () => {
-    const id = await bench.redeem({}, POINTS - 1);
-    const redemption = await bench.until(id, 'failed');
-    expect(redemption).toMatchObject({
-      ...{ reason: 'insufficient-points', exposure: 'none', pendingAtMs: null },
-    });
-    expect(pointsOf(redemption)).toBe(POINTS - 1);
-    expect(callsOf(id, '/deduct-points-by-address')).toEqual([]);
-    expect(confirmationsOf(id)).toEqual([]);
-  });
-
   it('whose transaction id is another one’s stops in attention', async () => {
     const first = await bench.redeem();
     const { partnerTransactionId } = await bench.until(first, 'authorised');
@@ -86,15 +64,6 @@ describe('a redemption', () => {
     const redemption = await bench.until(id, 'attention');
     expect([redemption.reason, redemption.plan]).toEqual(['transaction-id-reused', null]);
     expect(bench.logs.join('')).toContain('"alert":"transaction-id-reused","severity":"critical"');
-  });
-
-  it('that its user cancels is cancelled on chain before the points go back', async () => {
-    const id = await bench.authorised();
-    await bench.cancel(id);
-    const redemption = await bench.until(id, 'reverted');
-    expect(redemption.deadEvidence).toMatchObject({ reason: 'cancelled' });
-    expect(redemption.reason).toBe('user-cancelled');
-    expect(pointsOf(redemption)).toBe(POINTS);
   });
 
   it('that a thief of the canceller’s key cancels gets its points back once; what was claimed stays claimed', async () => {

@@ -118,14 +118,6 @@ describe('a ledger that was restored with our command', () => {
     }
     await bench.until(await authorised(), 'authorised');
   });
-
-  it('signs no voucher, also none of an existing plan', async () => {
-    const id = await authorised();
-    await markRestored();
-    await expect(bench.voucher(id)).rejects.toMatchObject(NOT_NOTED);
-    await note();
-    expect(await bench.voucher(id)).toMatch(/^0x/);
-  });
 });
 
 describe('a restore without our command', () => {
@@ -277,17 +269,6 @@ it('a lost voucher that was claimed waits until an operator names its deduction,
 });
 
 describe('a restore that a service cannot notice, because it has forgotten what it saw', () => {
-  it('pays once, by the evidence of the claim of before', async () => {
-    const { id, calldata } = await withVoucher();
-    expect(await bench.send(calldata)).toBeUndefined();
-    const { paidEvidence } = await bench.until(id, 'claimed');
-    await ledger.restore(id, 'deducted');
-    await restart({});
-    await bench.pass(100);
-    const redemption = await expectClaimed(id);
-    expect(redemption.paidEvidence?.transactionHash).toBe(paidEvidence?.transactionHash);
-  });
-
   it('gives back no points whose tokens were claimed, and is told what to do', async () => {
     const { id, calldata } = await withVoucher();
     expect(await bench.send(calldata)).toBeUndefined();
@@ -301,22 +282,6 @@ describe('a restore that a service cannot notice, because it has forgotten what 
     await note();
     await bench.happen(id, { type: 'operator-retry' });
     await expectClaimed(id);
-  });
-});
-
-describe('a vault that was replaced meanwhile', () => {
-  it('is waited for while it may pay one', async () => {
-    // The ledger has named the vault since the first plan on it, also where it has forgotten all of its plans.
-    const old = bench.chain;
-    const { id, calldata } = await withVoucher();
-    await restart({ isNewVault: true });
-    await ledger.restore(id, 'deducted');
-    await note();
-    await wait(2);
-    expect((await bench.read(id)).state).toBe('reverting');
-    expect(await bench.send(calldata, old)).toBeUndefined();
-    await expectClaimed(id);
-    expect((await bench.stored(id)).place?.vault).toBe(old.vault);
   });
 });
 
@@ -336,21 +301,5 @@ describe('a restore that is noted only when something was planned again', () => 
     expect((await bench.read(id)).state).toBe('authorised');
     expect(await bench.send(calldata)).toBeUndefined();
     await expectClaimed(id);
-  });
-
-  it('asks again before points go back whose plan had ended by then', async () => {
-    const { id, calldata } = await withVoucher();
-    const lostSinceMs = bench.clock.nowMs() + 1000;
-    await ledger.restore(id, 'deducted');
-    await bench.pass(1);
-    await restart({ ttlSeconds: 10 });
-    await bench.until(id, 'authorised');
-    bench.partner.next('revert', 'drop');
-    await bench.until(id, 'reverting');
-    await ledger.note(bench.clock.nowMs() + 1, TTL_SECONDS, lostSinceMs);
-    expect(await bench.send(calldata)).toBeUndefined();
-    const redemption = await bench.until(id, 'attention', 'reverted');
-    expect([redemption.state, redemption.reason]).toEqual(['attention', 'paid-after-dead']);
-    expect(await holdingsOf(redemption)).toEqual([0, TOKENS]);
   });
 });

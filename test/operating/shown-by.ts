@@ -238,7 +238,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'a key that is lost: the file of `secrets_key` or `evidence_key`': [
     'apps/stack/src/compose/secret-files.spec.ts',
-    'apps/cli/src/redemption-adopt.int-spec.ts',
+    'apps/cli/src/redemption-show.int-spec.ts',
   ],
   Redis: [
     'apps/api/src/snapshots/lying-redis.redis.int-spec.ts',

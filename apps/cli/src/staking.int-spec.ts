@@ -1,6 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AuditRunStore, IndexStore, type IndexState } from '#libs/db';
-import { type Address, type BlockHash, type BlockRef, dayOf } from '#libs/domain';
+import { afterAll, beforeAll, describe, expect, it, beforeEach } from '@jest/globals';
+import {
+  AuditRunStore,
+  IndexStore,
+  type IndexState,
+  PriceStore,
+  PublicationStore,
+  PublicationViews,
+} from '#libs/db';
+import {
+  type Address,
+  type BlockHash,
+  type BlockRef,
+  dayOf,
+  dayText,
+  type NodeHash,
+} from '#libs/domain';
 import { stake, startChain, type TestChain, withdraw } from '#libs/testing/chain';
 import {
   aFold,
@@ -9,7 +23,7 @@ import {
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing/database';
-import { runCaptured } from './testing/cli-bench.support.js';
+import { runCaptured, CliBench } from './testing/cli-bench.support.js';
 import { stakesWith } from './testing/stakes-of.support.js';
 
 const START = 1_760_000_000;
@@ -201,5 +215,198 @@ describe('audit', () => {
     const { code, out } = await audit('--wallets', 'all', '--block', '2');
     expect(code).toBe(0);
     expect(out).toMatch(/sum of the index +0(\.0+)? LOW/);
+  });
+});
+
+describe('prices', () => {
+  let bench: CliBench;
+  let prices: PriceStore;
+  let fence: bigint;
+  beforeAll(async () => {
+    bench = await CliBench.start();
+    prices = new PriceStore(bench.database);
+    const index = new IndexStore(bench.database);
+    await index.create(anInitialIndex());
+    fence = await index.takeLead();
+  });
+  afterAll(() => bench.drop());
+  beforeEach(async () => {
+    await bench.database.query({
+      text: 'TRUNCATE staking.price, staking.price_hold, staking.price_acceptance',
+    });
+  });
+
+  const aPrice = (usd: string) => ({ usd, observedAt: new Date(), source: 'http:x' });
+
+  /** Stores a held price as the indexer does: a thousandth of the previous price. */
+  async function hold(usd: string): Promise<void> {
+    await prices.record(fence, aPrice('0.15'));
+    const about = { reason: 'jump', beforeUsd: '0.15', maxChange: '0.2', isNewHold: false };
+    await prices.hold(fence, { price: aPrice(usd), ...about });
+  }
+
+  describe('price show', () => {
+    it('says that nothing is held', async () => {
+      const none = await bench.run('price', 'show');
+      expect(none).toMatchObject({ code: 0, err: '' });
+      expect(none.out).toMatch(/^stored +none\nheld +no\naccepted last +never\n$/);
+      await prices.record(fence, aPrice('0.15'));
+      const { out } = await bench.run('price', 'show');
+      expect(out).toMatch(/^stored +0\.15 USD by http:x\nobserved +\d{4}.+ ago\nheld +no$/m);
+    });
+
+    it('says what is held, why, and what to do', async () => {
+      await hold('0.00015');
+      const { out } = await bench.run('price', 'show');
+      expect(out).toMatch(/^because +it differs from the one before by more than a fifth$/m);
+      expect(out).toMatch(/^before +0\.15 USD$/m);
+      expect(out).toMatch(/^now +0\.00015 USD \(-99\.9 %\) by http:x$/m);
+      expect(out).toContain('price accept 0.00015');
+      const json = JSON.parse((await bench.run('price', 'show', '--json')).out) as object;
+      expect(json).toMatchObject({
+        stored: { usd: '0.15' },
+        hold: { reason: 'jump', beforeUsd: '0.15', price: { usd: '0.00015' }, isAccepted: false },
+        accepted: null,
+      });
+    });
+  });
+
+  describe('price accept', () => {
+    it('notes the figure for the next reading, with an audit row', async () => {
+      await hold('0.02');
+      const ran = await bench.run('price', 'accept', '0.021', '--as', 'ann');
+      expect(ran).toMatchObject({ code: 0, err: '' });
+      expect(ran.out).toMatch(/^Accepted 0\.021 USD; 0\.02 was held\./);
+      expect((await bench.audit())[0]).toMatchObject({
+        actor: 'operator:ann',
+        command: 'price accept',
+        arguments: { usd: '0.021' },
+        outcome: 'accepted',
+      });
+      // The indexer ends the hold when it reads a price near the accepted one.
+      expect(await prices.quoted()).toMatchObject({ isHeld: true, acceptedUsd: '0.021' });
+      expect(await prices.standing()).toMatchObject({
+        beforeUsd: '0.021',
+        lowestUsd: '0.021',
+        highestUsd: '0.021',
+        hold: { isAccepted: true },
+      });
+      const { out } = await bench.run('price', 'show');
+      expect(out).toMatch(/^accepted last +0\.021 USD by operator:ann, /m);
+      expect(out).toContain('A figure was accepted');
+    });
+
+    it('accepts no other price than the one that is held by now', async () => {
+      await hold('0.02');
+      const ran = await bench.run('price', 'accept', '0.15', '--as', 'ann');
+      expect(ran.code).toBe(1);
+      expect(ran.err).toMatch(/^The price that is held now is 0\.02 USD.*\[PRICE_MOVED\]$/m);
+      expect((await bench.audit())[0]).toMatchObject({
+        command: 'price accept',
+        outcome: 'refused: PRICE_MOVED',
+      });
+      expect((await prices.quoted()).acceptedUsd).toBeUndefined();
+    });
+
+    it('is refused where nothing is held, and for what is no price', async () => {
+      const ran = await bench.run('price', 'accept', '0.15');
+      expect(ran).toMatchObject({ code: 1 });
+      expect(ran.err).toContain('[PRICE_NOT_HELD]');
+      for (const usd of ['0', '-1', '1e-3', 'NaN', '']) {
+        expect((await bench.run('price', 'accept', '--', usd)).code).toBe(1);
+      }
+    });
+  });
+});
+
+describe('registries', () => {
+  const FIRST = 20_310;
+  const place = { chainId: 5, registry: aWallet(0xe9) };
+  const settings = { CHAIN_ID: '5', REGISTRY_ADDRESS: place.registry };
+  const rootOf = (day: number): NodeHash => `0x${day.toString(16).padStart(64, '7')}` as NodeHash;
+
+  let bench: CliBench;
+  let store: PublicationStore;
+  beforeAll(async () => {
+    bench = await CliBench.start();
+    store = new PublicationStore(bench.database, place);
+    for (const day of [FIRST, FIRST + 3]) {
+      await seal(day, rootOf(day));
+      await store.add({ day, revision: 1, root: rootOf(day) }, 'default', 1);
+    }
+    await store.final(FIRST, 3);
+  });
+  afterAll(() => bench.drop());
+
+  async function seal(day: number, root: NodeHash): Promise<void> {
+    await bench.database.query({
+      text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software, previous_root)
+      SELECT $1, coalesce(max(revision), 0) + 1, decode($2, 'hex'), 1, 1, 1, decode(repeat('11', 32), 'hex'), 'test',
+        (SELECT root FROM staking.sealed_day WHERE day = $1 ORDER BY revision DESC LIMIT 1)
+      FROM staking.sealed_day WHERE day = $1`,
+      values: [day, root.slice(2)],
+    });
+  }
+
+  const run = (...argv: string[]) => bench.runWith({ settings }, 'registry', ...argv);
+
+  describe('registry acknowledge', () => {
+    const text = dayText(FIRST + 3);
+
+    it.each(['2026-02-30', '20310'])('takes no %s for a day', async (day) => {
+      const { code, err } = await run('acknowledge', day, '--note', 'by hand');
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Expected a day') });
+    });
+
+    it('refuses what waits for nothing, and audits that', async () => {
+      const { code, err } = await run('acknowledge', text, '--note', 'by hand', '--as', 'ann');
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringContaining('[PUBLICATION_NOT_FOUND]'),
+      });
+      expect(await bench.audit()).toMatchObject([
+        { actor: 'operator:ann', outcome: 'refused: PUBLICATION_NOT_FOUND' },
+      ]);
+    });
+
+    it('takes a day out of the alerts, and audits that; status shows both', async () => {
+      await store.refused(FIRST + 3, 'the registry holds another', 4);
+      const before = await run('status', '--json');
+      expect(JSON.parse(before.out)).toMatchObject({
+        ...{ final: 1, lastDay: dayText(FIRST), different: 1, revised: 0, waiting: 0 },
+        publications: [
+          { day: text, status: 'refused', acknowledged: false, root: rootOf(FIRST + 3) },
+          { day: dayText(FIRST), status: 'final' },
+        ],
+      });
+      const { code } = await run('acknowledge', text, '--note', 'by hand', '--as', 'ann');
+      expect(code).toBe(0);
+      expect(await bench.audit()).toContainEqual(
+        expect.objectContaining({
+          ...{ actor: 'operator:ann', command: 'registry acknowledge', outcome: 'acknowledged' },
+          arguments: { day: text, registry: place.registry, note: 'by hand' },
+        }),
+      );
+      const after = await run('status');
+      expect(after.out).toMatch(/another root on chain +0\n/);
+      expect(after.out).toMatch(/refused +0x7+4f59 +the registry holds another/);
+    });
+  });
+
+  describe('registry status', () => {
+    it('names days that were sealed again', async () => {
+      await seal(FIRST, rootOf(9));
+      const { out } = await run('status');
+      expect(out).toMatch(new RegExp(`sealed again since +${dayText(FIRST)}\n`));
+      expect(await new PublicationViews(bench.database, place).revised()).toEqual([FIRST]);
+    });
+
+    it('says which setting is missing', async () => {
+      const none = await bench.runWith({ settings: { CHAIN_ID: '5' } }, 'registry', 'status');
+      expect(none.err).toContain('REGISTRY_ADDRESS must be set');
+      const given = { CHAIN_ID: '5', REGISTRY_ADDRESS: `golf=${place.registry}` };
+      const other = await bench.runWith({ settings: given }, 'registry', 'status');
+      expect(other.err).toMatch(/names no registry of the stake set default/);
+    });
   });
 });

@@ -322,13 +322,6 @@ describe('how long a connection is kept, by a clock of the test', () => {
     connection.destroy();
   });
 
-  it('is forgotten when it is closed', async () => {
-    const connection = await aConnection();
-    kept.keep('a', connection, 1000);
-    connection.destroy();
-    expect(await kept.take('a')).toBeUndefined();
-  });
-
   it.each([
     [undefined, 1000],
     ['timeout=5', 4000],

@@ -70,11 +70,6 @@ describe('nothing is sent', () => {
       expect(outcomeOf(result)).toEqual({ kind: 'nothing-sent', reason });
     });
 
-    it('that does not exist, asked of the system', async () => {
-      const result = await callTo('https://no-such-host.invalid');
-      expect(result).toMatchObject({ kind: 'nothing-sent', phase: 'dns' });
-    });
-
     // The ranges are those of address-policy.spec.ts.
     it.each([
       ['a private range', ['10.1.2.3']],

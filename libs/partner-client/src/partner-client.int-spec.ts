@@ -199,28 +199,6 @@ describe('a client', () => {
     expect(await client.call(at(TWO), DEDUCT)).toMatchObject({ verdict: 'verified' });
     expect([client.circuitOf(ONE), client.circuitOf(TWO)]).toEqual(['open', 'closed']);
   });
-
-  it('makes so many calls at once, lets a few wait, and refuses the others', async () => {
-    let [atOnce, most] = [0, 0];
-    partner.behave = (socket, request) => {
-      most = Math.max(most, ++atOnce);
-      setTimeout(() => {
-        atOnce--;
-        socket.end(answer(request));
-      }, 60);
-    };
-    const results = await Promise.all(
-      Array.from({ length: 6 }, () => client.call(at(ONE), DEDUCT)),
-    );
-    expect(results.map((result) => result.record.cause ?? result.kind)).toEqual([
-      ...Array.from({ length: 4 }, () => 'answer'),
-      'too-many-calls',
-      'too-many-calls',
-    ]);
-    expect(most).toBe(2);
-    expect(partner.requests).toHaveLength(4);
-    expect(results[2]?.record.timings.queued).toBeGreaterThan(0);
-  });
 });
 
 /** The secrets as they are, and as they appear in JSON, in JSON within JSON, and in a URL. */

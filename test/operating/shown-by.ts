@@ -3,11 +3,11 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'one of two RPC endpoints lies about the final block': [
     'libs/chain/src/vault/lying-endpoints.int-spec.ts',
     'test/simulation/simulation.int-spec.ts',
-    'apps/redemption/src/chain/endpoints-disagree.int-spec.ts',
   ],
   'the only endpoint lies about time, number or hash': [
     'libs/chain/src/vault/lying-endpoints.int-spec.ts',
     'apps/redemption/src/payout/voucher-payout.int-spec.ts',
+    'apps/redemption/src/redemptions/redemptions.int-spec.ts',
   ],
   'the only endpoint denies claims, or makes them up; two endpoints collude': [
     'apps/redemption/test/bounds/stolen-credentials.int-spec.ts',
@@ -15,7 +15,6 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'one of two endpoints lies about a signature': [
     'libs/chain/src/siwe/wallet-signatures.int-spec.ts',
-    'apps/redemption/src/chain/endpoints-disagree.int-spec.ts',
     'apps/redemption/src/auth/sign-in.int-spec.ts',
   ],
   'an endpoint lies about gas': [

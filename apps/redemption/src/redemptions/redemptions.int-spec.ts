@@ -6,7 +6,9 @@ import request, { type Response } from 'supertest';
 import { addressOfKey, vaultIdOf } from '#libs/chain';
 import { testConstants } from '#libs/config';
 import { mintUuidV7, parseDecimal, type PartnerId, type UuidV7 } from '#libs/domain';
+import { eventually } from '#libs/testing/clock';
 import { aWallet } from '#libs/testing/database';
+import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { VaultBench } from '#libs/testing/vault';
 import { ClaimWatchService } from '../claim-watch/claim-watch.service.js';
 import {
@@ -32,6 +34,8 @@ const canceller = addressOfKey(CANCELLER_KEY);
 const pauser = addressOfKey(PAUSER_KEY);
 
 let service: Service;
+/** The only endpoint of the service. */
+let node: FaultyNode;
 let partnerId: PartnerId;
 
 beforeAll(async () => {
@@ -40,7 +44,11 @@ beforeAll(async () => {
     VAULT_PAUSER_KEY: PAUSER_KEY,
     ...testConstants({ ...QUICK_PAYOUTS, payoutExpiryMarginSeconds: MARGIN }),
   };
-  service = await startService(settings, undefined, { canceller, pauser });
+  const throughNode = async (upstream: string) => {
+    node = await startFaultyNode({ upstream });
+    return node.url;
+  };
+  service = await startService(settings, throughNode, { canceller, pauser });
   await service.bench.chain.rpc.call('anvil_setBalance', pauser, '0xde0b6b3a7640000');
   partnerId = await addPartner(service, 'Arena');
   await addPartner(service, 'Bonus', {
@@ -48,7 +56,10 @@ beforeAll(async () => {
   });
   await addPrice(service);
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await node.close();
+});
 
 function idsOf({ body }: Response): string[] {
   return (body.redemptions as { id: string }[]).map(({ id }) => id);
@@ -273,6 +284,29 @@ describe('a voucher', () => {
     await inState(service, created.id, 'reverted');
     expect((await user.get(path)).body).toMatchObject({ payableUntil: null });
   });
+});
+
+// Which statements about the final block are refused: libs/chain/src/vault/lying-endpoints.int-spec.ts.
+it('a final block of next week ends no voucher, and an alert names both clocks', async () => {
+  await addPrice(service);
+  const user = await aPlayer(service);
+  const { id } = (await user.redeem('Arena', 100).expect(201)).body;
+  await inState(service, id, 'authorised');
+  node.fault = { kind: 'false-final', seconds: 7 * 86_400 };
+  const told =
+    /"alert":"final-block-refused","severity":"critical".*final block \d+ is of .*, and .* clock says/;
+  await eventually(() => {
+    service.clock.advance(100);
+    return told.test(service.logs.join(''));
+  });
+  node.fault = undefined;
+  service.clock.advance(60_000);
+  const { body } = await user.get(`/api/redemptions/${id}`).expect(200);
+  const { stage, voucher } = body;
+  expect(stage).toBe('authorised');
+  await service.bench.mine({ from: user.wallet, to: voucher.vault, data: voucher.calldata });
+  await service.bench.finalise();
+  await inState(service, id, 'claimed');
 });
 
 describe('a ledger that went back in time', () => {

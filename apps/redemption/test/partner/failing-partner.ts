@@ -50,9 +50,6 @@ export class FailingPartner {
   readonly oddities: string[] = [];
   /** Bodies of all confirmations that arrived, whatever the answer, by redemption id. */
   readonly confirmations = new Map<string, string[]>();
-  /** Step of which no call reaches the books, until it is changed. */
-  deafTo: BookRequest['step'] | undefined;
-  private faultRate: number;
   private readonly requestIds = new Set<string>();
   private readonly sockets = new Set<Socket>();
 
@@ -61,7 +58,6 @@ export class FailingPartner {
     private readonly temper: PartnerTemper,
   ) {
     this.books = new PartnerBooks(this.name, temper.nature);
-    this.faultRate = temper.faultRate;
   }
 
   static async start(temper: PartnerTemper): Promise<FailingPartner> {
@@ -80,10 +76,6 @@ export class FailingPartner {
 
   get callCount(): number {
     return this.requestIds.size;
-  }
-
-  heal(): void {
-    this.faultRate = 0;
   }
 
   async stop(): Promise<void> {
@@ -124,7 +116,7 @@ export class FailingPartner {
     }
     const call = { step, body: JSON.parse(request.body) as unknown } as BookRequest;
     const requestId = this.note(call, request);
-    if (step === this.deafTo || temper.dice.chance(this.faultRate)) {
+    if (temper.dice.chance(temper.faultRate)) {
       temper.dice.pick(FAULTS)(socket, signed);
     } else {
       socket.end(signed(this.books.handle(call, requestId, temper.nowMs())));

@@ -3,7 +3,10 @@
  * registries, several processes, and nodes that give false answers.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { IndexStore, migrate } from '#libs/db';
 import { type TestChain } from '#libs/testing/chain';
+import { anInitialIndex, aWallet } from '#libs/testing/database';
+import { TestRegistry } from '#libs/testing/registry';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import {
   FINALITY_DEPTH,
@@ -408,64 +411,60 @@ describe('with one sealed day', () => {
   });
 });
 
-describe('the whole service with a registry', () => {
-  const FIRST = TODAY - 10;
-
-  let stage: RegistryStage;
+describe('the whole service', () => {
   let app: NestFastifyApplication | undefined;
   const logs: string[] = [];
-  beforeAll(async () => {
-    stage = await RegistryStage.start();
-    await stage.seal(FIRST);
-  });
-  afterAll(async () => {
+  afterEach(async () => {
     await app?.close();
-    await stage.stop();
+    app = undefined;
   });
 
-  async function start(changes: Record<string, string>): Promise<NestFastifyApplication> {
+  async function start(changes: Record<string, string>): Promise<void> {
     const source = { ...stage.environment(), ...changes };
     const destination = { write: (line: string) => void logs.push(line) };
     const logger = createLogger({ app: 'redemption', level: 'trace', destination });
     const settings = readSettings(RedemptionSettings, source);
-    const started = await createRedemption({ settings, logger, clock: stage.clock });
-    await started.listen(0, '127.0.0.1');
-    return started;
+    app = await createRedemption({ settings, logger, clock: stage.clock });
+    await app.listen(0, '127.0.0.1');
   }
 
-  async function metrics(of: NestFastifyApplication): Promise<string> {
-    return (await fetch(`${await of.getUrl()}/metrics`)).text();
-  }
+  const metrics = async (): Promise<string> =>
+    (await fetch(`${(await app?.getUrl()) ?? ''}/metrics`)).text();
 
-  describe('the service', () => {
-    it('publishes, measures it, tells no key, and ends', async () => {
-      const service = await start({});
-      app = service;
-      await eventually(async () => {
-        await stage.registry.mine();
-        return /lowmark_registry_publications\{[^}]*state="final"[^}]*\} 1\n/.test(
-          await metrics(service),
-        );
-      });
-      expect(await stage.registry.rootOf(FIRST)).toBe(rootOf(FIRST));
-      const text = await metrics(service);
-      expect(text).toMatch(/lowmark_registry_publications\{[^}]*stake_set="default"[^}]*\} 0\n/);
-      expect(text).toMatch(/lowmark_registry_waiting_seconds\{[^}]*\} 0\n/);
-      expect(text).toMatch(/lowmark_registry_coin(?:\{[^}]*\})? (?:9999|10000)/);
-      await service.close();
-      app = undefined;
-      expect(logs.join('\n')).not.toContain(PUBLISHER_KEY);
-      expect(logs.join('\n')).toMatch(/"msg":"Published"/);
+  it('publishes each stake set in a registry of its own, measures it, tells no key, and ends', async () => {
+    const GOLF = aWallet(0x601f);
+    const { registry } = stage;
+    await stage.seal(FIRST);
+    await migrate(stage.database.url, { stakeSets: ['golf'] });
+    const golf = await TestRegistry.deploy(chain, registry.publisher, {
+      seconds: registry.newestSeconds + 12,
+      stakedIn: `eip155:1:${GOLF}`,
     });
+    const rows = (await stage.open()).inSet('golf');
+    await new IndexStore(rows).create(anInitialIndex({ chainId: 1, stakeContract: GOLF }));
+    await stage.seal(FIRST, rootOf(FIRST, 3), undefined, rows);
+    await start({ REGISTRY_ADDRESS: `default=${registry.address},golf=${golf.address}` });
+    const published = /lowmark_registry_publications\{[^}]*state="final"[^}]*\} 1\n/g;
+    await eventually(async () => {
+      await registry.mine();
+      return (await metrics()).match(published)?.length === 2;
+    });
+    expect([await registry.published(), await golf.published()]).toEqual([[FIRST], [FIRST]]);
+    expect(await registry.rootOf(FIRST)).toBe(rootOf(FIRST));
+    expect(await golf.rootOf(FIRST)).toBe(rootOf(FIRST, 3));
+    expect(await registry.transactions()).toBe(2);
+    const text = await metrics();
+    expect(text).toMatch(/lowmark_registry_publications\{[^}]*stake_set="default"[^}]*\} 0\n/);
+    expect(text).toMatch(/lowmark_registry_waiting_seconds\{[^}]*\} 0\n/);
+    expect(text).toMatch(/lowmark_registry_coin(?:\{[^}]*\})? (?:9999|10000)/);
+    await app?.close();
+    app = undefined;
+    expect(logs.join('\n')).not.toContain(PUBLISHER_KEY);
+    expect(logs.join('\n')).toMatch(/"msg":"Published"/);
+  });
 
-    it('without a registry has none of it', async () => {
-      const none = {
-        REGISTRY_ADDRESS: '',
-        REGISTRY_PRIVATE_KEY: '',
-        REGISTRY_FIRST_DAY: '',
-      };
-      app = await start(none);
-      expect(await metrics(app)).not.toContain('lowmark_registry');
-    });
+  it('without a registry has none of it', async () => {
+    await start({ REGISTRY_ADDRESS: '', REGISTRY_PRIVATE_KEY: '', REGISTRY_FIRST_DAY: '' });
+    expect(await metrics()).not.toContain('lowmark_registry');
   });
 });

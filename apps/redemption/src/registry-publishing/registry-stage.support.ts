@@ -63,10 +63,6 @@ export class RegistryStage {
     return startChain({ deployedSeconds: START, finalityDepth: FINALITY_DEPTH });
   }
 
-  static async start(): Promise<RegistryStage> {
-    return RegistryStage.on(await RegistryStage.startChain());
-  }
-
   /** A stage with a database of its own, on a chain that goes back to its first blocks. */
   static async on(chain: TestChain, stakedIn?: string): Promise<RegistryStage> {
     const depth = (await chain.player.head()) - CONTRACT_BLOCKS;
@@ -86,24 +82,19 @@ export class RegistryStage {
     return this.database.drop();
   }
 
-  async stop(): Promise<void> {
-    await this.chain.stop();
-    await this.leave();
-  }
-
   /** A database connection for what a test writes itself. */
   open(): Promise<Database> {
     return (this.connection ??= this.database.open());
   }
 
   /** The environment variables of the service. */
-  environment(rpcUrls = this.chain.url): Record<string, string> {
+  environment(): Record<string, string> {
     return {
       DATABASE_URL: this.database.urlAs('redemption'),
       SECRETS_KEY,
       EVIDENCE_KEY,
       CHAIN_ID: String(this.chain.chainId),
-      RPC_URLS: rpcUrls,
+      RPC_URLS: this.chain.url,
       TOKEN_CONTRACT: this.chain.contracts.token,
       VAULT_CONTRACT: this.chain.contracts.token,
       VOUCHER_SIGNER_KEY: '11'.repeat(32),

@@ -240,13 +240,6 @@ describe('stakeBalances', () => {
   });
 });
 
-describe('Multicall3', () => {
-  it('has addresses of its own on ZK Stack chains', () => {
-    expect(multicallOf(1)).toBe('0xca11bde05977b3631167028862be2a173976ca11');
-    expect(multicallOf(2741)).toBe('0xaa4de41dba0ca5dcbb288b7cc6b708f3aac759e7');
-  });
-});
-
 /** Limits a fault to calls to Multicall3. */
 function toMultiCall(fault: Fault): Fault {
   return {

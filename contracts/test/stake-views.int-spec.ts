@@ -382,17 +382,4 @@ describe('presets of STAKE_EVENTS', () => {
     const { balances } = await bench.fold(contracts, first, at.at(-1) ?? 0n);
     expect(WALLETS.map((wallet) => balances.get(wallet) ?? 0n)).toEqual(one.ends);
   });
-
-  it('of a vault count shares, whatever they are worth', async () => {
-    const vault = CASES.find(({ contract }) => contract === 'Vault') as PresetCase;
-    const { contract, at } = await play(vault);
-    const totalAssets = { function: 'function totalAssets() returns (uint256)' };
-    const assets = bench.reader({
-      contracts: [contract.address],
-      totalView: parseStakeViews(totalAssets, 'totalView', 'total'),
-    });
-    const shares = bench.reader({ contracts: [contract.address] });
-    const block = await bench.block(at.at(-1) ?? 0n);
-    expect(await assets.stakeTotal(block)).toBeGreaterThan((await shares.stakeTotal(block)) ?? 0n);
-  });
 });

@@ -108,7 +108,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   "a partner's session at the console": [
     'apps/console/src/auth/partners.int-spec.ts',
-    'libs/operations/src/console/remove-member.int-spec.ts',
+    'libs/operations/src/audit/audited.int-spec.ts',
     'test/console/partner-leaks.int-spec.ts',
     'test/console/partner-api.int-spec.ts',
     'test/console/conformance-killed.soak-spec.ts',

@@ -2,7 +2,7 @@
  * The whole reference partner on a database of its own, and calls as the service makes them. Named as a test file,
  * without tests of its own.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -66,7 +66,7 @@ export async function startPartner(
   return { app, port, clock, logs, test, database: await test.open(), stop };
 }
 
-export interface RawCall {
+interface RawCall {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
@@ -224,5 +224,3 @@ export function expectRefused(answer: Answer, errorCode: string, more: object = 
     body: { success: false, errorCode, errorMessage: expect.any(String), ...more },
   });
 }
-
-export const anUnknownId = (): string => `ptx_${randomUUID()}`;

@@ -1,5 +1,4 @@
 /** Redemptions for the specs of this folder, written through the store as the worker writes them. */
-import { aPartnerId } from '#libs/testing/partner';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type RedemptionStore } from '#libs/db';
 import {
@@ -12,6 +11,7 @@ import {
   transition,
   type UuidV7,
 } from '#libs/domain';
+import { someKey, someTerms } from '../testing/stage.support.js';
 import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 
@@ -29,22 +29,12 @@ export class Redemptions {
 
   /** A redemption whose points were taken and whose voucher may be claimed. */
   async authorised(wallet: Address, tokenAmount = 100n): Promise<CommittedPayout> {
-    const created = newRedemption(
-      {
-        id: aUuid(),
-        partner: aPartnerId(),
-        wallet,
-        points: 5_000n,
-        usdAmount: { digits: 50n, scale: 0 },
-        tokenAmount,
-        tokenDecimals: 18,
-        priceUsd: { digits: 15n, scale: 2 },
-        quoteExpiresAtMs: START_MS + 60_000,
-      },
-      START_MS,
-    );
-    const key = { key: randomUUID(), bodyHash: Buffer.alloc(32) };
-    await this.store.create(created, key, { paused: false, maxOpen: 1, priceMaxAgeSeconds: 7_200 });
+    const created = newRedemption(someTerms(START_MS, { wallet, tokenAmount }), START_MS);
+    await this.store.create(created, someKey(), {
+      paused: false,
+      maxOpen: 1,
+      priceMaxAgeSeconds: 7_200,
+    });
     const requestId = aUuid();
     const calling = await this.after(created, { type: 'call-due', requestId });
     const partnerTransactionId = randomUUID();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, afterEach } from '@jest/globals';
 import request from 'supertest';
 import { type Response } from 'supertest';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { testConstants } from '#libs/config';
-import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, transition } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal, transition } from '#libs/domain';
 import {
   addPartner,
   addPrice,
@@ -17,6 +17,7 @@ import {
   aUser,
   type User,
 } from '../testing/redemption-harness.support.js';
+import { someKey, someTerms } from '../testing/stage.support.js';
 import { type PartnerBehaviour, refusal } from '#libs/testing/partner';
 
 const NOBODY = '0199d000-0000-7000-8000-00000000dead';
@@ -245,21 +246,14 @@ describe('the vault', () => {
     const user = await aPlayer(service);
     await user.redeem('Arena', 100).expect(201);
     const nowMs = service.clock.nowMs();
-    const terms = {
-      id: mintUuidV7(nowMs, randomBytes(10)),
-      partner: randomUUID() as PartnerId,
-      wallet: (await aPlayer(service)).wallet,
-      points: 1n,
-      usdAmount: { digits: 1n, scale: 0 },
+    const terms = someTerms(nowMs, {
       tokenAmount: await service.bench.tokens(service.bench.vault),
-      tokenDecimals: 18,
-      priceUsd: { digits: 1n, scale: 0 },
       quoteExpiresAtMs: nowMs + 1_000_000,
-    };
+    });
     const later = { nextActionAtMs: nowMs + 1_000_000 };
     const waiting = { ...newRedemption(terms, nowMs), ...later };
-    const key = { key: randomUUID(), bodyHash: randomBytes(32) };
-    await service.store.create(waiting, key, { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 });
+    const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 };
+    await service.store.create(waiting, someKey(), limits);
     expect(await service.store.promisedTokens()).toBeLessThan(terms.tokenAmount);
     const requestId = mintUuidV7(nowMs, randomBytes(10));
     const policy = { capabilities: [], confirms: true };

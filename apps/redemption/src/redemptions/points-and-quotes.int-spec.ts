@@ -1,15 +1,9 @@
 /** What a player reads of partners: the points there, what they come to, and how many can be redeemed. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import request from 'supertest';
 import { CallbackStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
-import {
-  FakePartner,
-  type PartnerBehaviour,
-  type PartnerCall,
-  refusal,
-} from '#libs/testing/partner';
+import { FakePartner, type PartnerBehaviour, refusal } from '#libs/testing/partner';
 import {
   addPartner,
   addPrice,
@@ -21,9 +15,6 @@ import {
 } from '../testing/redemption-harness.support.js';
 
 const NO_PLAYER = refusal('ERR-USER-NOT-FOUND');
-const playerOf = ({ body: { address } }: PartnerCall) => ({
-  ...{ success: true, partnerUserId: 'u', address, points: 1, chain: 'local' },
-});
 
 let service: Service;
 let arena: string;
@@ -94,17 +85,6 @@ describe('points', () => {
       () => ({ status: 404, body: NO_PLAYER, signature: null }),
     ],
     ['our key refused', '502 PARTNER_ERROR', () => ({ body: refusal('ERR-AUTH-FAILED') })],
-    ['no signature', '502 PARTNER_ERROR', (call) => ({ body: playerOf(call), signature: null })],
-    [
-      'points that are none',
-      '502 PARTNER_ERROR',
-      (call) => ({ body: { ...playerOf(call), points: -5 } }),
-    ],
-    [
-      'another player',
-      '502 PARTNER_ERROR',
-      (call) => ({ body: { ...playerOf(call), address: `0x${'1'.repeat(40)}` } }),
-    ],
     [
       'a fault of its own',
       '503 PARTNER_UNAVAILABLE',
@@ -226,35 +206,6 @@ describe('a quote', () => {
     expect(usableMs).toBeLessThanOrEqual(600_000);
     const less = await user.get(quoteOf(4999)).expect(200);
     expect(less.body).toMatchObject({ tokensExact: '333.266666666666666666', bonusRate: null });
-  });
-
-  it('is the creation of the same moment, of any price, bonus and points', async () => {
-    const figures = fc.record({
-      points: fc.integer({ min: 10, max: 20_000 }),
-      price: fc.integer({ min: 150, max: 100_000_000 }).map((n) => (n / 1e3).toFixed(3)),
-      rate: fc.integer({ min: 0, max: 5000 }).map((n) => (n / 1e4).toFixed(4)),
-      fromPoints: fc.bigInt({ min: 1n, max: 20_000n }),
-    });
-    let count = 0;
-    const asks = fc.asyncProperty(figures, async ({ points, price, rate, fromPoints }) => {
-      const name = `Any ${(count += 1)}`;
-      await addPartner(service, name, { bonus: { fromPoints, rate: parseDecimal(rate) } });
-      await addPrice(service, price);
-      const user = await aPlayer(service, 20_000);
-      const { body: quote } = await user.get(quoteOf(points, name)).expect(200);
-      const made = await user.redeem(name, points);
-      if (quote.refusal !== null) {
-        expect(errorOf(made)).toMatchObject({ code: quote.refusal.code });
-        return;
-      }
-      const { tokenAmount, tokens, priceUsd, usdAmount } = made.body;
-      expect([made.status, tokenAmount, tokens, priceUsd, usdAmount]).toEqual([
-        ...[201, quote.amount, quote.tokens, quote.priceUsd, quote.usdValue],
-      ]);
-    });
-    await fc.assert(asks, { numRuns: 12 });
-    service.clock.advance(1000);
-    await addPrice(service);
   });
 
   it('says that a redemption is open, and how long a wallet waits', async () => {

@@ -352,13 +352,6 @@ describe('with one sealed day', () => {
   });
 
   describe('a node', () => {
-    it('that keeps transactions back does not keep them from the other one', async () => {
-      const silent = await aNode(DROPPING);
-      const one = await stage.publisher({ RPC_URLS: `${silent.url},${chain.url}` });
-      await stage.round(one);
-      await expectPublishedOnce(one);
-    });
-
     it('that names a far nonce has nothing signed', async () => {
       const far = { kind: 'result', method: 'eth_getTransactionCount', result: '0xffff' } as const;
       const liar = await aNode({ ...far, only: ({ params }) => params[1] === 'latest' });

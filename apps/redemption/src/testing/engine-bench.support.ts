@@ -2,7 +2,6 @@
  * An engine on a real database and a real chain, with a clock that follows the chain's. Named as a test file, without
  * tests of its own.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { RpcPool } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
 import {
@@ -16,8 +15,6 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import {
-  type Address,
-  mintUuidV7,
   newRedemption,
   PARTNER_CAPABILITIES,
   type PartnerId,
@@ -43,7 +40,15 @@ import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine, engineStores } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
 import { aCancelPolicy, vouchersOn } from './cancel-policy.support.js';
-import { addPartner, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support.js';
+import {
+  addPartner,
+  SECRETS_KEY,
+  someKey,
+  someTerms,
+  type Stage,
+  startStage,
+  stopStage,
+} from './stage.support.js';
 
 const KEY_RING = KeyRing.parse(SECRETS_KEY);
 const TTL_SECONDS = 600;
@@ -185,24 +190,10 @@ export class EngineBench {
   /** Makes a player with points, and a redemption of them. */
   async redeem(change: Partial<Redemption> = {}, points = POINTS): Promise<UuidV7> {
     const nowMs = this.clock.nowMs();
-    const wallet = `0x${randomBytes(20).toString('hex')}` as Address;
-    this.partner.points.set(wallet, points);
-    const terms = {
-      id: mintUuidV7(nowMs, randomBytes(10)),
-      partner: this.partnerId,
-      wallet,
-      points: BigInt(POINTS),
-      usdAmount: { digits: 5000n, scale: 2 },
-      tokenAmount: 340n,
-      tokenDecimals: 18,
-      priceUsd: { digits: 15n, scale: 2 },
-      quoteExpiresAtMs: nowMs + 120_000,
-    };
-    await this.store.create(
-      { ...newRedemption(terms, nowMs), ...change },
-      { key: randomUUID(), bodyHash: Buffer.alloc(32) },
-      { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 },
-    );
+    const terms = someTerms(nowMs, { partner: this.partnerId });
+    this.partner.points.set(terms.wallet, points);
+    const limits = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 60 };
+    await this.store.create({ ...newRedemption(terms, nowMs), ...change }, someKey(), limits);
     return terms.id;
   }
 

@@ -2,28 +2,28 @@
  * The whole redemption service with its database, a vault on a chain and a partner. Named as a test file, without tests
  * of its own.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import request, { type Response, type Test } from 'supertest';
 import { readSettings, testConstants } from '#libs/config';
 import { type Database, PriceStore, RedemptionStore, SessionStore } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
-import {
-  type Address,
-  mintUuidV7,
-  newRedemption,
-  parseDecimal,
-  type Redemption,
-  type UuidV7,
-} from '#libs/domain';
+import { type Address, newRedemption, type Redemption, type UuidV7 } from '#libs/domain';
 import { newToken } from '#libs/signing';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing/evidence';
-import { aPartnerId } from '#libs/testing/partner';
 import { VaultBench } from '#libs/testing/vault';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { connected, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support.js';
+import {
+  connected,
+  SECRETS_KEY,
+  someKey,
+  someTerms,
+  type Stage,
+  startStage,
+  stopStage,
+} from './stage.support.js';
 
 export { addPartner, SECRETS_KEY } from './stage.support.js';
 
@@ -166,21 +166,11 @@ export async function aQuietOne(
   change: Partial<Redemption>,
 ): Promise<string> {
   const nowMs = service.clock.nowMs();
-  const terms = {
-    id: mintUuidV7(nowMs, randomBytes(10)),
-    partner: aPartnerId(),
-    wallet,
-    points: 100n,
-    usdAmount: parseDecimal('1'),
-    tokenAmount: 10n ** 18n,
-    tokenDecimals: 18,
-    priceUsd: parseDecimal('1'),
-    quoteExpiresAtMs: nowMs + 120_000,
-  };
+  const terms = someTerms(nowMs, { wallet, points: 100n, tokenAmount: 10n ** 18n });
   const nextActionAtMs = nowMs + 86_400_000;
   await service.store.create(
     { ...newRedemption(terms, nowMs), nextActionAtMs, ...change },
-    { key: randomUUID(), bodyHash: Buffer.alloc(32) },
+    someKey(),
     { paused: false, maxOpen: 100, priceMaxAgeSeconds: 1 },
   );
   return terms.id;

@@ -1,16 +1,23 @@
 /**
  * The common environment for tests of the service and of its engine. Named as a test file, without tests of its own.
  */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type CallbackSettings } from '#libs/db';
 import { addressOfKey } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
-import { parseDecimal, type PartnerId } from '#libs/domain';
+import {
+  type Address,
+  mintUuidV7,
+  type newRedemption,
+  parseDecimal,
+  type PartnerId,
+} from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { createLogger } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { FakeClock } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
-import { FakePartner, registerPartner } from '#libs/testing/partner';
+import { aPartnerId, FakePartner, registerPartner } from '#libs/testing/partner';
 import { VaultBench } from '#libs/testing/vault';
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
@@ -43,6 +50,27 @@ export async function stopStage({ game, bench, database }: Stage): Promise<void>
   await bench.stop();
   await database.drop();
 }
+
+type Terms = Parameters<typeof newRedemption>[0];
+
+/** The terms of a redemption of 5000 points, as far as a test names no others. */
+export function someTerms(nowMs: number, changes: Partial<Terms> = {}): Terms {
+  return {
+    id: mintUuidV7(nowMs, randomBytes(10)),
+    partner: aPartnerId(),
+    wallet: `0x${randomBytes(20).toString('hex')}` as Address,
+    points: 5000n,
+    usdAmount: parseDecimal('50.00'),
+    tokenAmount: 340n,
+    tokenDecimals: 18,
+    priceUsd: parseDecimal('0.15'),
+    quoteExpiresAtMs: nowMs + 120_000,
+    ...changes,
+  };
+}
+
+/** An idempotency key that no other redemption has. */
+export const someKey = () => ({ key: randomUUID(), bodyHash: Buffer.alloc(32) });
 
 /** Takes a chain back to this block, without what was sent since and is in no block. */
 export async function backTo(bench: VaultBench, block: bigint): Promise<void> {

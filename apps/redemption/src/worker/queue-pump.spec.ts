@@ -9,7 +9,6 @@ class TestQueue implements WorkQueue<number> {
   readonly begun: number[][] = [];
   most = 0;
   failNextLease = false;
-  feedsItself = false;
   private readonly ends: (() => void)[] = [];
   private running = 0;
 
@@ -106,7 +105,6 @@ describe('a pump', () => {
 
   it('looks at once for what a piece has made due', async () => {
     const queue = new TestQueue([1, 2], 2);
-    queue.feedsItself = true;
     const { pump } = setUp(queue);
     pump.wake();
     await turn();
@@ -115,16 +113,6 @@ describe('a pump', () => {
     await turn();
     expect(queue.begun).toEqual([[1], [2], [3]]);
     await queue.endUntil(pump.stop());
-  });
-
-  it('drains such a queue, and leaves nothing under way', async () => {
-    const queue = new TestQueue([1, 2, 3, 4, 5], 2);
-    queue.feedsItself = true;
-    const { pump } = setUp(queue);
-    expect(await queue.endUntil(pump.drain())).toBe(5);
-    queue.add(6);
-    await turn();
-    expect(queue.begun).toHaveLength(5);
   });
 
   it('reports a piece that failed, and goes on with the others', async () => {

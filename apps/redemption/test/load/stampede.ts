@@ -13,7 +13,7 @@ import { settle } from '../checks/settle.js';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
 
-export interface StampedeOptions {
+interface StampedeOptions {
   readonly databaseUrl: string;
   readonly redemptions: number;
   readonly poolSize: number;

@@ -11,7 +11,7 @@ import {
   signatureOf,
 } from './seen-request.js';
 
-export interface PartnerTemper {
+interface PartnerTemper {
   readonly nature: PartnerNature;
   /** Probability that a call does not reach the books. */
   readonly faultRate: number;

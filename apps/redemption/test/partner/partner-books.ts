@@ -25,7 +25,7 @@ export interface PartnerNature {
   readonly clockAheadMs: number;
 }
 
-export interface BookedDeduction {
+interface BookedDeduction {
   readonly redemptionId: string;
   readonly transactionId: string;
   readonly wallet: Address;

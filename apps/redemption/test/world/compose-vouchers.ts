@@ -12,7 +12,7 @@ import { VaultConditions } from '../../src/payout/vault-conditions.js';
 import { VoucherPayout } from '../../src/payout/voucher-payout.js';
 import { type RedemptionSettings } from '../../src/redemption.env.js';
 
-export interface VoucherTools {
+interface VoucherTools {
   readonly pool: RpcPool;
   readonly vaults: KnownVaults;
   readonly coins: CoinStore;

@@ -8,7 +8,7 @@ export interface Issued {
   readonly key: string;
 }
 
-export interface Authority extends Issued {
+interface Authority extends Issued {
   issue(subject: Subject): Issued;
 }
 

@@ -140,7 +140,7 @@ export function headersOf(
   );
 }
 
-export interface ReplyFields {
+interface ReplyFields {
   readonly status?: number;
   readonly body?: string | Buffer;
   /** Changes of the headers; an undefined value removes one. */

@@ -104,32 +104,30 @@ describe('sign-in links', () => {
     return JSON.stringify(rows);
   }
 
-  describe('console link', () => {
-    it('prints a link that signs in, which neither the audit nor the database has', async () => {
-      const { code, out } = await bench.run('console', 'link', '--role', 'admin', '--json');
-      expect(code).toBe(0);
-      const { url } = JSON.parse(out) as { url: string };
-      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:3003\/sign-in\/link#svct_[\w-]{43}$/);
-      const used = await new SignInLinkStore(bench.database).use(hashOf(url), Date.now());
-      expect(used).toMatchObject({
-        subject: 'link:cli',
-        standing: { kind: 'operator', role: 'admin' },
-      });
-      const rows = await auditRows('console link');
-      expect(rows).toContain('admin');
-      expect(rows).not.toContain(new URL(url).hash.slice(1));
+  it('prints a link that signs in, which neither the audit nor the database has', async () => {
+    const { code, out } = await bench.run('console', 'link', '--role', 'admin', '--json');
+    expect(code).toBe(0);
+    const { url } = JSON.parse(out) as { url: string };
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:3003\/sign-in\/link#svct_[\w-]{43}$/);
+    const used = await new SignInLinkStore(bench.database).use(hashOf(url), Date.now());
+    expect(used).toMatchObject({
+      subject: 'link:cli',
+      standing: { kind: 'operator', role: 'admin' },
     });
+    const rows = await auditRows('console link');
+    expect(rows).toContain('admin');
+    expect(rows).not.toContain(new URL(url).hash.slice(1));
+  });
 
-    it('is for this machine only, unless that is said', async () => {
-      bench.settings['CONSOLE_ORIGIN'] = 'https://console.example.com';
-      const refused = await bench.run('console', 'link', '--role', 'viewer');
-      expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.err).toContain('--remote');
-      const { code, out } = await bench.run('console', 'link', '--role', 'viewer', '--remote');
-      expect(code).toBe(0);
-      expect(out).toMatch(/^https:\/\/console\.example\.com\/sign-in\/link#/);
-      delete bench.settings['CONSOLE_ORIGIN'];
-    });
+  it('is for this machine only, unless that is said', async () => {
+    bench.settings['CONSOLE_ORIGIN'] = 'https://console.example.com';
+    const refused = await bench.run('console', 'link', '--role', 'viewer');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain('--remote');
+    const { code, out } = await bench.run('console', 'link', '--role', 'viewer', '--remote');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^https:\/\/console\.example\.com\/sign-in\/link#/);
+    delete bench.settings['CONSOLE_ORIGIN'];
   });
 });
 
@@ -183,91 +181,87 @@ describe('stored secrets', () => {
   /** The credentials of First and Called, their rotated ones, and the many partners. */
   const CREDENTIALS = PARTNERS + 4;
 
-  describe('secrets', () => {
-    it('says which keys are in use, and fails where one that is needed is not there', async () => {
-      const before = await run(`${NEW},${OLD}`, 'status');
-      expect(before).toMatchObject({ code: 0 });
-      expect(before.out).toMatch(new RegExp(`${NEW_ID} +first: seals +0 +0 +0`));
-      expect(before.out).toMatch(new RegExp(`${OLD_ID} +behind: opens +${CREDENTIALS} +1 +0`));
-      expect(before.out).toContain(`Key ${OLD_ID} is still used`);
-      const missing = await run(NEW, 'status', '--json');
-      expect(missing.code).toBe(1);
-      expect(JSON.parse(missing.out)).toEqual([
-        { keyId: NEW_ID, standing: 'first', credentials: 0, callbacks: 0, webhooks: 0, revoked: 0 },
+  it('says which keys are in use, and fails where one that is needed is not there', async () => {
+    const before = await run(`${NEW},${OLD}`, 'status');
+    expect(before).toMatchObject({ code: 0 });
+    expect(before.out).toMatch(new RegExp(`${NEW_ID} +first: seals +0 +0 +0`));
+    expect(before.out).toMatch(new RegExp(`${OLD_ID} +behind: opens +${CREDENTIALS} +1 +0`));
+    expect(before.out).toContain(`Key ${OLD_ID} is still used`);
+    const missing = await run(NEW, 'status', '--json');
+    expect(missing.code).toBe(1);
+    expect(JSON.parse(missing.out)).toEqual([
+      { keyId: NEW_ID, standing: 'first', credentials: 0, callbacks: 0, webhooks: 0, revoked: 0 },
+      {
+        keyId: OLD_ID,
+        standing: 'missing',
+        credentials: CREDENTIALS,
+        callbacks: 1,
+        webhooks: 0,
+        revoked: 0,
+      },
+    ]);
+  });
+
+  it('leaves what it cannot open as it is, says so and fails', async () => {
+    const { code, out } = await run(NEW, 'rewrap');
+    expect(code).toBe(1);
+    expect(out).toContain(
+      `Sealed again: 0. Sealed so already: 0. Left as they are: ${CREDENTIALS + 1}.`,
+    );
+    expect(out).toMatch(/ {2}credential of First: .*Add that key .*\[SECRETS_KEY_MISSING\]/);
+    expect(await opened(OLD)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);
+    expect((await bench.audit()).filter(({ command }) => command === 'secrets rewrap')).toEqual([]);
+  });
+
+  it('seals all of them again, the same secrets, with an audit row for each batch', async () => {
+    const { code, out } = await run(`${NEW},${OLD}`, 'rewrap', '--as', 'ann');
+    expect(code).toBe(0);
+    expect(out).toContain(
+      `Sealed again: ${CREDENTIALS + 1}. Sealed so already: 0. Left as they are: 0.`,
+    );
+    expect(out).toContain(`Key ${OLD_ID} is no longer used`);
+    expect(await opened(NEW)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);
+    await expect(opened(OLD)).rejects.toThrow(NEW_ID);
+    const rows = (await bench.audit()).filter(({ command }) => command === 'secrets rewrap');
+    expect(rows.map(({ actor, arguments: given }) => ({ actor, given }))).toEqual([
+      { actor: 'operator:ann', given: { place: 'callback', secrets: 1, underKey: NEW_ID } },
+      { actor: 'operator:ann', given: { place: 'credential', secrets: 34, underKey: NEW_ID } },
+      { actor: 'operator:ann', given: { place: 'credential', secrets: 100, underKey: NEW_ID } },
+    ]);
+  });
+
+  it('finds nothing to do the second time, also without the older key', async () => {
+    const rows = (await bench.audit()).length;
+    const { code, out } = await run(NEW, 'rewrap', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ changed: 0, unchanged: CREDENTIALS + 1, left: [] });
+    expect(await bench.audit()).toHaveLength(rows);
+  });
+
+  it('tells a damaged secret, and does not mind a revoked one', async () => {
+    await bench.run('partner', 'revoke', 'Many 1', '--key-prefix', 'svck_1', '--force');
+    const damage = async (name: string) =>
+      bench.database.query(
         {
-          keyId: OLD_ID,
-          standing: 'missing',
-          credentials: CREDENTIALS,
-          callbacks: 1,
-          webhooks: 0,
-          revoked: 0,
-        },
-      ]);
-    });
-
-    it('leaves what it cannot open as it is, says so and fails', async () => {
-      const { code, out } = await run(NEW, 'rewrap');
-      expect(code).toBe(1);
-      expect(out).toContain(
-        `Sealed again: 0. Sealed so already: 0. Left as they are: ${CREDENTIALS + 1}.`,
-      );
-      expect(out).toMatch(/ {2}credential of First: .*Add that key .*\[SECRETS_KEY_MISSING\]/);
-      expect(await opened(OLD)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);
-      expect((await bench.audit()).filter(({ command }) => command === 'secrets rewrap')).toEqual(
-        [],
-      );
-    });
-
-    it('seals all of them again, the same secrets, with an audit row for each batch', async () => {
-      const { code, out } = await run(`${NEW},${OLD}`, 'rewrap', '--as', 'ann');
-      expect(code).toBe(0);
-      expect(out).toContain(
-        `Sealed again: ${CREDENTIALS + 1}. Sealed so already: 0. Left as they are: 0.`,
-      );
-      expect(out).toContain(`Key ${OLD_ID} is no longer used`);
-      expect(await opened(NEW)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);
-      await expect(opened(OLD)).rejects.toThrow(NEW_ID);
-      const rows = (await bench.audit()).filter(({ command }) => command === 'secrets rewrap');
-      expect(rows.map(({ actor, arguments: given }) => ({ actor, given }))).toEqual([
-        { actor: 'operator:ann', given: { place: 'callback', secrets: 1, underKey: NEW_ID } },
-        { actor: 'operator:ann', given: { place: 'credential', secrets: 34, underKey: NEW_ID } },
-        { actor: 'operator:ann', given: { place: 'credential', secrets: 100, underKey: NEW_ID } },
-      ]);
-    });
-
-    it('finds nothing to do the second time, also without the older key', async () => {
-      const rows = (await bench.audit()).length;
-      const { code, out } = await run(NEW, 'rewrap', '--json');
-      expect(code).toBe(0);
-      expect(JSON.parse(out)).toMatchObject({ changed: 0, unchanged: CREDENTIALS + 1, left: [] });
-      expect(await bench.audit()).toHaveLength(rows);
-    });
-
-    it('tells a damaged secret, and does not mind a revoked one', async () => {
-      await bench.run('partner', 'revoke', 'Many 1', '--key-prefix', 'svck_1', '--force');
-      const damage = async (name: string) =>
-        bench.database.query(
-          {
-            text: `UPDATE partners.credential SET secret_ciphertext = set_byte(secret_ciphertext, 40, 255 - get_byte(secret_ciphertext, 40))
+          text: `UPDATE partners.credential SET secret_ciphertext = set_byte(secret_ciphertext, 40, 255 - get_byte(secret_ciphertext, 40))
             WHERE partner_id = (SELECT id FROM partners.partner WHERE name = $1)`,
-          },
-          [name],
-        );
-      await damage('Many 1');
-      const revoked = await run(NEW, 'rewrap');
-      expect(revoked.code).toBe(0);
-      expect(revoked.out).toContain('  revoked credential of Many 1: ');
-      await damage('Many 2');
-      const { code, out } = await run(NEW, 'rewrap');
-      expect(code).toBe(1);
-      expect(out).toMatch(/ {2}credential of Many 2: .*\[SEALED_SECRET_INVALID\]/);
-    });
+        },
+        [name],
+      );
+    await damage('Many 1');
+    const revoked = await run(NEW, 'rewrap');
+    expect(revoked.code).toBe(0);
+    expect(revoked.out).toContain('  revoked credential of Many 1: ');
+    await damage('Many 2');
+    const { code, out } = await run(NEW, 'rewrap');
+    expect(code).toBe(1);
+    expect(out).toMatch(/ {2}credential of Many 2: .*\[SEALED_SECRET_INVALID\]/);
+  });
 
-    it('never shows a secret or a key', async () => {
-      const written = bench.printed + (await bench.written());
-      for (const secret of [OLD, NEW, CALLBACK_SECRET, 'secret-1']) {
-        expect(written).not.toContain(secret);
-      }
-    });
+  it('never shows a secret or a key', async () => {
+    const written = bench.printed + (await bench.written());
+    for (const secret of [OLD, NEW, CALLBACK_SECRET, 'secret-1']) {
+      expect(written).not.toContain(secret);
+    }
   });
 });

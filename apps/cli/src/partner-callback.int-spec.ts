@@ -316,14 +316,6 @@ describe('signatures and capabilities', () => {
   const MESSAGE = ['--method', 'POST', '--path', '/game/x?y=1', '--request-id', ID, '--body', '{}'];
   const CONTENT = `POST/game/x${ID}{}`;
 
-  let bench: CliBench;
-  let directory: string;
-  beforeAll(async () => {
-    bench = await CliBench.start();
-    directory = await mkdtemp(join(tmpdir(), 'lowmark-sign-'));
-  });
-  afterAll(() => bench.drop());
-
   async function file(text: string): Promise<string> {
     const path = join(directory, 'file');
     await writeFile(path, text);

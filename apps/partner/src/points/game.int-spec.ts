@@ -300,13 +300,10 @@ describe('deductions and reverts in any order', () => {
 });
 
 describe('the way in', () => {
-  let partner: Partner;
   let wallet: Address;
   beforeAll(async () => {
-    partner = await startPartner();
     wallet = await aPlayer(partner, 100);
   });
-  afterAll(() => partner.stop());
 
   const READ = '/get-points-by-address';
   const read = (options: CallOptions = {}): Promise<Answer> =>

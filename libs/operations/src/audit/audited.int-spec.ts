@@ -193,49 +193,47 @@ describe('the removal of a member', () => {
     return admin.query({ text }, [subject]);
   }
 
-  describe('RemoveMember', () => {
-    it('ends the sessions of that member for that partner, and of no other', async () => {
-      const [acme, nova] = [await aPartner('Acme'), await aPartner('Nova')];
-      const [bob, eve] = ['link:bob', 'link:eve'];
-      for (const [partnerId, subject] of [
-        [acme, bob],
-        [acme, eve],
-        [nova, bob],
-      ] as const) {
-        await join(partnerId, subject);
-      }
-      const ended = await aSession(acme, bob);
-      const kept = [await aSession(acme, eve), await aSession(nova, bob)];
+  it('ends the sessions of that member for that partner, and of no other', async () => {
+    const [acme, nova] = [await aPartner('Acme'), await aPartner('Nova')];
+    const [bob, eve] = ['link:bob', 'link:eve'];
+    for (const [partnerId, subject] of [
+      [acme, bob],
+      [acme, eve],
+      [nova, bob],
+    ] as const) {
+      await join(partnerId, subject);
+    }
+    const ended = await aSession(acme, bob);
+    const kept = [await aSession(acme, eve), await aSession(nova, bob)];
 
-      await remove(acme, bob);
-      expect(await isOpen(ended)).toBe(false);
-      for (const tokenHash of kept) expect(await isOpen(tokenHash)).toBe(true);
-      const members = new MemberStore(database);
-      expect((await members.list(acme)).map(({ subject }) => subject)).toEqual([eve]);
-      expect(await members.partnersOf(bob)).toEqual([{ partnerId: nova, partnerName: 'Nova' }]);
-      // A session opened after the removal, by a sign-in that read the membership before, does not count either.
-      expect(await isOpen(await aSession(acme, bob))).toBe(false);
-    });
+    await remove(acme, bob);
+    expect(await isOpen(ended)).toBe(false);
+    for (const tokenHash of kept) expect(await isOpen(tokenHash)).toBe(true);
+    const members = new MemberStore(database);
+    expect((await members.list(acme)).map(({ subject }) => subject)).toEqual([eve]);
+    expect(await members.partnersOf(bob)).toEqual([{ partnerId: nova, partnerName: 'Nova' }]);
+    // A session opened after the removal, by a sign-in that read the membership before, does not count either.
+    expect(await isOpen(await aSession(acme, bob))).toBe(false);
+  });
 
-    it('is done once, also by ten at the same time, and audits each try', async () => {
-      const partner = await aPartner('Once');
-      const subject = 'link:once';
-      await join(partner, subject);
-      const tries = await Promise.allSettled(
-        Array.from({ length: 10 }, () => remove(partner, subject)),
-      );
-      expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      const refused = { status: 'rejected', reason: expect.objectContaining(NOT_MEMBER) };
-      expect(tries.filter(({ status }) => status === 'rejected')).toEqual(Array(9).fill(refused));
-      const rows = await audit(subject);
-      expect(rows).toHaveLength(10);
-      const outcomes = rows.map((row) => (row as { outcome: string }).outcome).sort();
-      expect(outcomes.slice(0, 2)).toEqual(['done', 'refused: MEMBER_UNKNOWN']);
-      expect(rows[0]).toMatchObject({
-        ...OPERATOR,
-        partner,
-        arguments: { partner, subject },
-      });
+  it('is done once, also by ten at the same time, and audits each try', async () => {
+    const partner = await aPartner('Once');
+    const subject = 'link:once';
+    await join(partner, subject);
+    const tries = await Promise.allSettled(
+      Array.from({ length: 10 }, () => remove(partner, subject)),
+    );
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const refused = { status: 'rejected', reason: expect.objectContaining(NOT_MEMBER) };
+    expect(tries.filter(({ status }) => status === 'rejected')).toEqual(Array(9).fill(refused));
+    const rows = await audit(subject);
+    expect(rows).toHaveLength(10);
+    const outcomes = rows.map((row) => (row as { outcome: string }).outcome).sort();
+    expect(outcomes.slice(0, 2)).toEqual(['done', 'refused: MEMBER_UNKNOWN']);
+    expect(rows[0]).toMatchObject({
+      ...OPERATOR,
+      partner,
+      arguments: { partner, subject },
     });
   });
 });

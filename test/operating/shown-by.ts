@@ -76,8 +76,8 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'libs/partner-client/src/address-policy.spec.ts',
   ],
   'the way from a partner to the api: a proxy, DNS': [
-    'apps/api/src/snapshots/bound-answers.int-spec.ts',
-    'apps/api/src/days/days.int-spec.ts',
+    'libs/partner-sdk/src/staking/staking-client.int-spec.ts',
+    'libs/partner-sdk/src/staking/days.int-spec.ts',
     'test/partner-docs/snapshot-example.e2e-spec.ts',
   ],
   "a player's wallet": [
@@ -240,8 +240,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/cli/src/redemption-show.int-spec.ts',
   ],
   Redis: [
-    'apps/api/src/snapshots/lying-redis.redis.int-spec.ts',
-    'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
+      'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
     'apps/api/src/snapshots/sharing.redis.int-spec.ts',
     'libs/cache/src/redis-rate-limiter.redis.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',

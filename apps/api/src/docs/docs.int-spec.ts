@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import request, { type Response } from 'supertest';
 import { canonicalJson } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
 import { aWallet } from '#libs/testing/database';
@@ -9,12 +8,11 @@ import { nullFields, wrongBodies, wrongQueries } from '#libs/testing/wire';
 import {
   addPartner,
   addPrice,
-  ANON_SECRET,
   type Api,
   seedIndex,
   startApi,
 } from '../testing/api-harness.support.js';
-import { expectSigned } from '../testing/wire.support.js';
+import { type Caller, type RawAnswer } from '../testing/wire.support.js';
 
 const PATH = '/api/staking/snapshots';
 const DOCUMENT: unknown = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8'));
@@ -32,17 +30,23 @@ type Responses = Readonly<
 
 let api: Api;
 let partner: MintedCredential;
-let unlimited: MintedCredential;
+let unlimited: Caller;
 
 beforeAll(async () => {
   api = await startApi({ REQUEST_LOG: '0' });
   partner = await addPartner(api, 'docs', { rate: 1, burst: 5 });
-  unlimited = await addPartner(api, 'unlimited', { rate: 1000, burst: 1000 });
+  unlimited = api.as(await addPartner(api, 'unlimited', { rate: 1000, burst: 1000 }));
 });
 afterAll(() => api.stop());
 
-function expectSignedByAnyone(response: Response, path: string): void {
-  expectSigned(response, { method: 'GET', path, secret: ANON_SECRET });
+/** The schema of what is answered with status 200, or with another one. */
+function schemaOf(path: string, status = '200') {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(DOCUMENT as object, 'openapi');
+  const pointer = `openapi#/paths/${path.replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`;
+  const validate = ajv.getSchema(pointer);
+  if (validate === undefined) throw new Error(`There is no ${pointer}.`);
+  return { ajv, validate };
 }
 
 /** JSON null is a value, and not an absent field: no field of a request takes it. */
@@ -50,28 +54,22 @@ describe('every field and parameter of the contract', () => {
   it.each(nullFields(DOCUMENT, SAMPLES))(
     '$route refuses null as $field',
     async ({ path, field, body }) => {
-      const answer = await request(api.url)
-        .post(path)
-        .set('X-API-KEY', unlimited.apiKey)
-        .send(body);
-      expect({ status: answer.status, message: String(answer.body.message) }).toEqual({
-        status: 400,
-        message: expect.stringContaining(field),
-      });
+      const answer = await unlimited.post(path, body);
+      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+        ...[400, { message: expect.stringContaining(field) }],
+      ]);
     },
   );
 
   /** A request that a limit refuses shows nothing. */
-  const isFault = (status: number): boolean => status === 429 || (status >= 500 && status !== 503);
+  const isFault = ({ status }: RawAnswer): boolean =>
+    status === 429 || (status >= 500 && status !== 503);
 
   it.each(wrongBodies(DOCUMENT, SAMPLES))(
     '$route answers whatever has the place of $field',
     async ({ path, bodies }) => {
       const faults: object[] = [];
-      for (const body of bodies) {
-        const asked = request(api.url).post(path).set('X-API-KEY', unlimited.apiKey);
-        if (isFault((await asked.send(body)).status)) faults.push(body);
-      }
+      for (const body of bodies) if (isFault(await unlimited.post(path, body))) faults.push(body);
       expect(faults).toEqual([]);
     },
   );
@@ -80,10 +78,7 @@ describe('every field and parameter of the contract', () => {
     '$route answers whatever has the place of $parameter',
     async ({ targets }) => {
       const faults: string[] = [];
-      for (const target of targets) {
-        const asked = request(api.url).get(target).set('X-API-KEY', unlimited.apiKey);
-        if (isFault((await asked).status)) faults.push(target);
-      }
+      for (const target of targets) if (isFault(await unlimited.ask(target))) faults.push(target);
       expect(faults).toEqual([]);
     },
   );
@@ -91,78 +86,56 @@ describe('every field and parameter of the contract', () => {
 
 describe('the contract', () => {
   it('in docs/wire/openapi.json is the one that is served; write-openapi.ts renews it', async () => {
-    const served = await request(api.url).get('/docs/openapi.json').expect(200);
-    expect(served.text).toBe(canonicalJson(DOCUMENT));
-    expectSignedByAnyone(served, '/docs/openapi.json');
+    const { status, body } = await api.as().ask('/docs/openapi.json');
+    expect([status, body]).toEqual([200, canonicalJson(DOCUMENT)]);
   });
 
   it('is a page for people that loads nothing', async () => {
-    const page = await request(api.url).get('/docs').expect(200);
-    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(page.text).not.toMatch(/<script|<link|<img|src=|@import|url\(|undefined|\[object/i);
-    for (const word of [
-      'walletAddress',
-      'lastDays',
-      'X-API-SIGNATURE',
-      '503',
-      'averageStakedAmount',
-    ]) {
-      expect(page.text).toContain(word);
+    const { status, headers, body } = await api.as().ask('/docs');
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(body).not.toMatch(/<script|<link|<img|src=|@import|url\(|undefined|\[object/i);
+    for (const word of ['walletAddress', 'X-API-SIGNATURE', '503', 'averageStakedAmount']) {
+      expect(body).toContain(word);
     }
-    expectSignedByAnyone(page, '/docs');
   });
 
   it('describes what the service really answers, status by status', async () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const served = await request(api.url).get('/docs/openapi.json').expect(200);
-    const openApi = served.body as Contract;
-    ajv.addSchema(openApi, 'openapi');
-    const { responses } = openApi.paths[PATH].get;
+    const { responses } = (DOCUMENT as Contract).paths[PATH].get;
     const seen = new Set<string>();
-    const check = async (test: request.Test): Promise<void> => {
-      const response = await test.set('Accept-Signature', 'sig=()');
-      const status = String(response.status);
-      const declared = responses[status] ?? { headers: {} };
-      const pointer = `openapi#/paths/${PATH.replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`;
-      const validate = ajv.getSchema(pointer);
-      expect([validate?.(response.body), validate?.errors]).toEqual([true, null]);
-      for (const [name, header] of Object.entries(declared.headers)) {
-        const value = response.headers[name.toLowerCase()];
+    const check = async (query: string, by?: MintedCredential): Promise<void> => {
+      const headers = { 'accept-signature': 'sig=()' };
+      const answer = await api.as(by).ask(PATH + query, { headers });
+      const status = String(answer.status);
+      const { ajv, validate } = schemaOf(PATH, status);
+      expect([validate(JSON.parse(answer.body)), validate.errors]).toEqual([true, null]);
+      for (const [name, header] of Object.entries(responses[status]?.headers ?? {})) {
+        const value = answer.headers[name.toLowerCase()];
         const typed = header.schema.type === 'integer' ? Number(value) : value;
         expect([name, ajv.validate(header.schema, typed)]).toEqual([name, true]);
       }
       seen.add(status);
     };
-    const ask = (wallet: string) =>
-      request(api.url).get(PATH).query({ walletAddress: wallet }).set('X-API-KEY', partner.apiKey);
-    await check(request(api.url).get(PATH));
-    await check(ask(aWallet(1)));
-    const events: [string, ReturnType<typeof aWallet>, number][] = [
-      ['2026-11-10T10:00:00Z', aWallet(1), 3],
-    ];
-    await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
-    await check(ask(aWallet(1)));
+    const ask = (wallet: string, more = '') => check(`?walletAddress=${wallet}${more}`, partner);
+    await check('');
+    await ask(aWallet(1));
+    await seedIndex(api);
+    await ask(aWallet(1));
     await addPrice(api, '0.1', '2026-11-21T12:00:00Z');
-    await check(ask(aWallet(1)));
-    await check(ask(aWallet(2)));
-    await check(ask('0x'));
-    await check(ask(aWallet(1)));
+    await ask(aWallet(1));
+    await ask(aWallet(2));
+    await ask('0x');
+    await ask(aWallet(1));
     api.clock.advance(10_000);
-    await check(ask(aWallet(1)).query({ endDay: '2026-11-21' }));
+    await ask(aWallet(1), '&endDay=2026-11-21');
     const database = await api.database.open();
     await database.pool.query('DROP TABLE staking.balance_day');
-    await check(ask(aWallet(3)));
+    await ask(aWallet(3));
     expect([...seen].sort()).toEqual(Object.keys(responses).sort());
   });
 
   it('describes the public keys as they are served', async () => {
     const path = '/.well-known/http-message-signatures-directory';
-    const ajv = new Ajv2020({ strict: false });
-    const served = await request(api.url).get('/docs/openapi.json').expect(200);
-    ajv.addSchema(served.body as object, 'openapi');
-    const keys = await request(api.url).get(path).expect(200);
-    const pointer = `openapi#/paths/${path.replaceAll('/', '~1')}/get/responses/200/content/application~1json/schema`;
-    const validate = ajv.getSchema(pointer);
-    expect([validate?.(keys.body), validate?.errors]).toEqual([true, null]);
+    const { validate } = schemaOf(path);
+    expect([validate(await api.as().read(path)), validate.errors]).toEqual([true, null]);
   });
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import request from 'supertest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing/clock';
@@ -10,20 +9,20 @@ import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harnes
 import { exchange, expectSigned } from '../testing/wire.support.js';
 
 let api: Api;
-let stopped = true;
+let managed: string;
+let stopping: Promise<void> | undefined;
 
-async function start(overrides: Record<string, string> = {}): Promise<void> {
-  stopped = false;
-  api = await startApi(overrides);
-  const events: [string, ReturnType<typeof aWallet>, number][] = [
-    ['2026-11-10T10:00:00Z', aWallet(1), 1],
-  ];
-  await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
-}
-afterEach(async () => {
-  if (!stopped) await api.stop();
-  stopped = true;
+beforeEach(async () => {
+  const port = await freePort();
+  managed = `http://127.0.0.1:${port}`;
+  api = await startApi({ MANAGEMENT_PORT: String(port), LISTEN_HOST: '127.0.0.1' });
+  stopping = undefined;
+  await seedIndex(api);
 });
+afterEach(() => stopping ?? api.stop());
+
+const statusAt = async (path: string, options: RequestInit = {}): Promise<number> =>
+  (await fetch(managed + path, options)).status;
 
 it('a Redis that asks for no password is refused in production, with what to set', async () => {
   const settings = { NODE_ENV: 'production', REDIS_URL: 'redis://hunter2@127.0.0.1:1' };
@@ -35,78 +34,62 @@ it('a Redis that asks for no password is refused in production, with what to set
 
 describe('health and metrics', () => {
   it('cost the database one reading a second, however many ask', async () => {
-    await start();
-    const ready = () => request(api.url).get('/health/ready');
-    await ready().expect(200);
+    expect(await statusAt('/health/ready')).toBe(200);
     const before = api.link.packets;
-    for (let i = 0; i < 30; i += 1) await ready().expect(200);
+    for (let i = 0; i < 30; i += 1) expect(await statusAt('/health/ready')).toBe(200);
     expect(api.link.packets).toBe(before);
     const index = new IndexStore(await api.database.open());
     await index.halt(await index.takeLead(), 'a reason for operators');
-    await ready().expect(200);
+    expect(await statusAt('/health/ready')).toBe(200);
     api.clock.advance(1000);
-    await ready().expect(503);
+    expect(await statusAt('/health/ready')).toBe(503);
   });
 
   it('count answers by route, and made-up paths under one name', async () => {
-    await start();
-    await request(api.url).get('/made/up').expect(404);
-    await request(api.url).get('/api/staking/snapshots').expect(401);
-    const { text } = await request(api.url).get('/metrics').expect(200);
+    for (const path of ['/made/up', '/api/staking/snapshots']) await api.as().ask(path);
+    const text = await (await fetch(`${managed}/metrics`)).text();
     expect(text).toMatch(
       /lowmark_api_request_seconds_count\{.*route="\/api\/staking\/snapshots".*\} 1/,
     );
     expect(text).not.toContain('made');
     expect(text).toMatch(/lowmark_database_connections\{state="waiting",app="api"\} 0/);
   });
-});
 
-describe('health and metrics at a port of their own', () => {
-  it('are not for callers, and go on until the service has ended', async () => {
-    const port = await freePort();
-    await start({ MANAGEMENT_PORT: String(port), LISTEN_HOST: '127.0.0.1' });
-    const url = `http://127.0.0.1:${port}`;
+  it('at a port of their own are not for callers, and go on until the service has ended', async () => {
+    const caller = api.as(await addPartner(api, 'caller'));
     for (const path of ['/health/live', '/health/ready', '/health/accepting', '/metrics']) {
-      await request(url).get(path).expect(200);
       // On the public port these paths are unknown routes, as a caller with a key sees.
-      const { apiKey } = await addPartner(api, `caller of ${path}`);
-      await request(api.url).get(path).set('X-API-KEY', apiKey).expect(404);
+      expect([path, await statusAt(path), (await caller.ask(path)).status]).toEqual([
+        ...[path, 200, 404],
+      ]);
     }
-    const { text } = await request(url).get('/metrics');
-    expect(text).toContain('lowmark_api_request_seconds_count');
-    expect((await request(url).get('/health/ready')).body.checks.index.details).toBeDefined();
-    await request(url).get('/api/staking/snapshots').expect(404);
-    await request(url).post('/metrics').expect(405);
-    const closing = api.stop();
-    stopped = true;
-    await eventually(async () => (await request(url).get('/health/ready')).status === 503);
-    await closing;
-    await expect(request(url).get('/health/live')).rejects.toThrow('ECONNREFUSED');
+    expect(await statusAt('/api/staking/snapshots')).toBe(404);
+    expect(await statusAt('/metrics', { method: 'POST' })).toBe(405);
+    stopping = api.stop();
+    await eventually(async () => (await statusAt('/health/ready')) === 503);
+    await stopping;
+    await expect(statusAt('/health/live')).rejects.toMatchObject({
+      cause: { code: 'ECONNREFUSED' },
+    });
   });
 });
 
-describe('shutdown', () => {
-  const get = (key: string, connection: string): string =>
-    `GET /api/staking/snapshots?walletAddress=${aWallet(1)} HTTP/1.1\r\nHost: a\r\nX-API-KEY: ${key}\r\nConnection: ${connection}\r\n\r\n`;
-
-  it('lets an open request finish, signed, and takes no new connections', async () => {
-    await start();
-    const { apiKey, sharedSecret } = await addPartner(api, 'patient');
-    await request(api.url).get('/nowhere').set('X-API-KEY', apiKey).expect(404);
-    api.link.cut();
-    const open = exchange(api.port, [get(apiKey, 'keep-alive')]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const closing = api.stop();
-    stopped = true;
-    await eventually(async () => (await connecting(api.port)) === 'ECONNREFUSED');
-    api.link.resume();
-    const [answer] = await open;
-    expect(answer?.status).toBe(200);
-    expect(answer?.headers['connection']).toBe('close');
-    const expected = { method: 'GET', path: '/api/staking/snapshots', secret: sharedSecret };
-    if (answer) expectSigned(answer, expected);
-    await closing;
-  });
+it('shutdown lets an open request finish, signed, and takes no new connections', async () => {
+  const { apiKey, sharedSecret } = await addPartner(api, 'patient');
+  await api.as({ apiKey, sharedSecret }).ask('/nowhere');
+  api.link.cut();
+  const path = '/api/staking/snapshots';
+  const head = `GET ${path}?walletAddress=${aWallet(1)} HTTP/1.1\r\nHost: a\r\nX-API-KEY: ${apiKey}\r\nConnection: keep-alive\r\n\r\n`;
+  const open = exchange(api.port, [head]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  stopping = api.stop();
+  await eventually(async () => (await connecting(api.port)) === 'ECONNREFUSED');
+  api.link.resume();
+  const [answer] = await open;
+  if (answer === undefined) throw new Error('no answer');
+  expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  expectSigned(answer, { method: 'GET', path, secret: sharedSecret });
+  await stopping;
 });
 
 /** @returns the error code of the attempt, or undefined where the port accepts the connection */

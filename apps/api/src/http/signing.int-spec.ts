@@ -1,8 +1,17 @@
+import { createHash, createHmac, createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { httpbis } from 'http-message-signatures';
 import { type MintedCredential } from '#libs/signing';
+import { aWallet } from '#libs/testing/database';
 import { HTTP_PIECES } from '#libs/testing/wire';
-import { addPartner, ANON_SECRET, type Api, startApi } from '../testing/api-harness.support.js';
+import {
+  addPartner,
+  ANON_SECRET,
+  type Api,
+  seedIndex,
+  startApi,
+} from '../testing/api-harness.support.js';
 import {
   answerTo,
   exchange,
@@ -17,6 +26,7 @@ let partner: MintedCredential;
 beforeAll(async () => {
   api = await startApi();
   partner = await addPartner(api, 'signing');
+  await seedIndex(api);
 });
 afterAll(() => api.stop());
 
@@ -54,7 +64,7 @@ describe('every answer is signed, whatever is sent', () => {
     expectSigned(answer, { method, path, secret: partner.sharedSecret });
   }
 
-  it.each([
+  it.each<[name: string, head: string, path: string, status?: number]>([
     ['an unknown route', `GET /nowhere?x=1 ${HTTP}`, '/nowhere'],
     ['the root', `GET / ${HTTP}`, '/'],
     ['an unknown method on a route', `POST ${PATH} ${HTTP}\r\nContent-Length: 0`, PATH],
@@ -69,31 +79,19 @@ describe('every answer is signed, whatever is sent', () => {
     ['an upgrade', `GET /x ${HTTP}\r\nConnection: Upgrade, close\r\nUpgrade: websocket`, '/x'],
     ['accept-version', `GET /x ${HTTP}\r\nAccept-Version: 9`, '/x'],
     ['XML', `POST /x ${HTTP}\r\nContent-Type: text/xml\r\nContent-Length: 4`, '/x'],
-  ])('where there is no route: %s', async (_, head, path) => {
+    ['a badly percent-encoded path', `GET /api/%zz?q=1 ${HTTP}`, '/api/%zz', 400],
+    ['a path cut inside a character', `GET /api/%E0%A4%A ${HTTP}`, '/api/%E0%A4%A', 400],
+    ['headers over the limit', `GET /x ${HTTP}\r\nX: ${'a'.repeat(20_000)}`, '/x', 431],
+    ['a URL over the limit', `GET /x?${'a'.repeat(20_000)} ${HTTP}`, '/x', 431],
+    ['a missing Host', 'GET /x HTTP/1.1', '/x', 400],
+    ['no media type', `POST /x ${HTTP}\r\nContent-Type: ;;\r\nContent-Length: 4`, '/x', 415],
+    ['a body that is announced too large', `${json}\r\nContent-Length: 99999`, '/x', 413],
+    ['broken JSON', `${json}\r\nContent-Length: 4`, '/x', 400],
+    ['a packed body', `${json}\r\nContent-Encoding: gzip\r\nContent-Length: 4`, '/x', 415],
+    ['one packed twice', `${json}\r\nContent-Encoding: identity, br`, '/x', 415],
+  ])('%s', async (_, head, path, status = 404) => {
     const answer = await ask(head);
-    expectError(answer, 404, 'NOT_FOUND');
-    expectSignedFor(answer, head, path);
-  });
-
-  it.each<[name: string, head: string, status: number, path: string]>([
-    ['a badly percent-encoded path', `GET /api/%zz?q=1 ${HTTP}`, 400, '/api/%zz'],
-    ['a path cut inside a character', `GET /api/%E0%A4%A ${HTTP}`, 400, '/api/%E0%A4%A'],
-    ['headers over the limit', `GET /x ${HTTP}\r\nX: ${'a'.repeat(20_000)}`, 431, '/x'],
-    ['a URL over the limit', `GET /x?${'a'.repeat(20_000)} ${HTTP}`, 431, '/x'],
-    ['a missing Host', 'GET /x HTTP/1.1', 400, '/x'],
-    ['no media type', `POST /x ${HTTP}\r\nContent-Type: ;;\r\nContent-Length: 4`, 415, '/x'],
-    ['a body that is announced too large', `${json}\r\nContent-Length: 99999`, 413, '/x'],
-    ['broken JSON', `${json}\r\nContent-Length: 4`, 400, '/x'],
-    ['a packed body', `${json}\r\nContent-Encoding: gzip\r\nContent-Length: 4`, 415, '/x'],
-    [
-      'one packed twice',
-      `${json}\r\nContent-Encoding: identity, br\r\nContent-Length: 4`,
-      415,
-      '/x',
-    ],
-  ])('what is refused: %s', async (_, head, status, path) => {
-    const answer = await ask(head);
-    expectError(answer, status, 'BAD_REQUEST');
+    expectError(answer, status, status === 404 ? 'NOT_FOUND' : 'BAD_REQUEST');
     expectSignedFor(answer, head, path);
   });
 
@@ -216,5 +214,121 @@ describe('what cannot be parsed is answered and signed with the secret of the en
     const answer = await answerTo(api.port, [`${head}Content-Length: 2\r\n\r\n`, '{}']);
     expect(answer.status).toBe(404);
     expectSigned(answer, { method: 'POST', path: '/x', secret: ANON_SECRET });
+  });
+});
+
+describe('an answer that is asked for with Accept-Signature', () => {
+  const DIRECTORY = '/.well-known/http-message-signatures-directory';
+  const ED25519 = 'sig=();alg="ed25519";nonce="a nonce"';
+  const HMAC = 'sig=();alg="hmac-sha256"';
+  const target = `${PATH}?walletAddress=${aWallet(1)}&lastDays=3`;
+
+  interface Asked {
+    readonly by?: MintedCredential;
+    readonly of?: string;
+    readonly method?: string;
+  }
+
+  const ask = (accept: string, { by = partner, of = target, method = 'GET' }: Asked = {}) =>
+    api.as(by).ask(of, { method, headers: { 'accept-signature': accept } });
+
+  /**
+   * Verifies an answer as a third party can: with the published keys and another implementation; hmac-sha256 with the
+   * partner's secret.
+   */
+  async function isVerified(
+    { status, headers, body }: RawAnswer,
+    of = target,
+    method = 'GET',
+  ): Promise<boolean> {
+    const digest = createHash('sha256').update(body).digest('base64');
+    expect(headers['content-digest']).toBe(`sha-256=:${digest}:`);
+    const verified = await httpbis.verifyMessage(
+      {
+        all: true,
+        notAfter: new Date(api.clock.nowMs() + 1000),
+        requiredFields: ['@status', '@method', '@path', '@query', 'content-digest'],
+        requiredParams: ['created', 'keyid', 'alg'],
+        keyLookup: async ({ alg, keyid }) => ({
+          verify: alg === 'ed25519' ? await byPublished(String(keyid)) : bySecret,
+        }),
+      },
+      { status, headers },
+      { method, url: api.url + of, headers: {} },
+    );
+    return verified === true;
+  }
+
+  const publicKeys = (): Promise<{ keys: { kid: string; x: string }[] }> =>
+    api.as().read(DIRECTORY);
+
+  async function byPublished(keyId: string) {
+    const x = (await publicKeys()).keys.find(({ kid }) => kid === keyId)?.x ?? '';
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return (data: Buffer, given: Buffer) => Promise.resolve(verify(null, data, key, given));
+  }
+
+  const bySecret = (data: Buffer, given: Buffer): Promise<boolean> =>
+    Promise.resolve(createHmac('sha256', partner.sharedSecret).update(data).digest().equals(given));
+
+  it.each([HMAC, `one=();alg="ed25519", two=();alg="hmac-sha256"`])(
+    'is verified by another implementation: %s',
+    async (accept) => {
+      const answer = await ask(accept);
+      expect([answer.status, await isVerified(answer)]).toEqual([200, true]);
+    },
+  );
+
+  it('is of no use for another wallet or number of days, and has nonce and time', async () => {
+    const answer = await ask(ED25519);
+    expect(await isVerified(answer)).toBe(true);
+    expect(await isVerified(answer, target.replace('lastDays=3', 'lastDays=4'))).toBe(false);
+    expect(await isVerified(answer, target.replace(aWallet(1), aWallet(2)))).toBe(false);
+    const { 'signature-input': input } = answer.headers;
+    expect(input).toContain(';nonce="a nonce"');
+    expect(input).toContain(`;created=${Math.floor(api.clock.nowMs() / 1000)};`);
+  });
+
+  it('is signed as asked whatever it is: a HEAD, a refusal, one beyond the limit', async () => {
+    const slow = await addPartner(api, 'slow', { rate: 1, burst: 1 });
+    await ask(ED25519, { by: slow });
+    for (const [status, asked] of [
+      [200, { method: 'HEAD' }],
+      [404, { of: `${PATH}?walletAddress=${aWallet(99)}` }],
+      [404, { of: '/nowhere?x=1' }],
+      [400, { of: `${PATH}?walletAddress=0x` }],
+      [429, { by: slow }],
+    ] satisfies [number, Asked][]) {
+      const answer = await ask(ED25519, asked);
+      const { of, method }: Asked = asked;
+      expect([asked, answer.status]).toEqual([asked, status]);
+      expect([asked, await isVerified(answer, of, method)]).toEqual([asked, true]);
+    }
+  });
+
+  it('has no signature with a secret where the caller has none', async () => {
+    const by = { apiKey: '', sharedSecret: ANON_SECRET };
+    const answer = await ask(HMAC, { by });
+    expect([answer.status, answer.headers['signature']]).toEqual([401, undefined]);
+    const both = await ask(`a=();alg="ed25519", ${HMAC}`, { by });
+    expect(both.headers['signature-input']).toMatch(/^a=\([^,]*;alg="ed25519"$/);
+    expect(await isVerified(both)).toBe(true);
+  });
+
+  it.each([
+    ['is no structured field', '((('],
+    ['asks for a component that is not covered', 'sig=("date")'],
+    ['is too long', `sig=();nonce="${'n'.repeat(2000)}"`],
+  ])('is refused where the header %s', async (_, accept) => {
+    const answer = await ask(accept);
+    expectError(answer, 400, 'BAD_REQUEST');
+    expect(answer.body).toContain('Accept-Signature');
+  });
+
+  it('has keys that anyone may read, without a secret', async () => {
+    const text = expect.stringMatching(/^[\w-]{43}$/);
+    expect((await publicKeys()).keys).toEqual([
+      { kty: 'OKP', crv: 'Ed25519', use: 'sig', kid: text, x: text },
+    ]);
   });
 });

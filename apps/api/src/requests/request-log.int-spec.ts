@@ -1,16 +1,24 @@
-import { Agent, request as send } from 'node:http';
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PartnerId } from '#libs/domain';
 import { type AnsweredRequest, type Database, PortalDatabase, readRequests } from '#libs/db';
+import { type PartnerId } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
 import { eventually } from '#libs/testing/clock';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { aPartnerId } from '#libs/testing/partner';
-import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support.js';
-import { exchange } from '../testing/wire.support.js';
+import {
+  addPartner,
+  ANON_SECRET,
+  type Api,
+  seedIndex,
+  startApi,
+} from '../testing/api-harness.support.js';
+import { exchange, type RawAnswer } from '../testing/wire.support.js';
 import { RequestLog } from './request-log.js';
 
 const SNAPSHOTS = `/api/staking/snapshots?walletAddress=${aWallet(1)}&lastDays=7`;
+const BATCH = '/api/staking/snapshots/batch';
 
 let database: TestDatabase;
 let api: Api;
@@ -24,45 +32,12 @@ beforeAll(async () => {
   portal = new PortalDatabase(await database.open({ url: database.urlAs('portal') }));
   api = await startApi({}, database);
   log = api.app.get(RequestLog);
-  await seedIndex(api, {
-    events: [['2026-11-10T10:00:00Z', aWallet(1), 1]],
-    headAt: '2026-11-21T12:00:00Z',
-  });
+  await seedIndex(api);
 });
 afterAll(async () => {
-  agent.destroy();
   await api.stop();
   await database.drop();
 });
-
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly signature: string;
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: 40 });
-
-function ask(
-  path: string,
-  apiKey?: string,
-  method = 'GET',
-  more: Record<string, string> = {},
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = { ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...more };
-    const asked = send(api.url + path, { method, headers, agent }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('end', () => {
-        const signature = String(response.headers['x-api-signature']);
-        const body = Buffer.concat(parts).toString();
-        resolve({ status: response.statusCode ?? 0, body, signature });
-      });
-    });
-    asked.on('error', reject).end();
-  });
-}
 
 /** The logged requests of one partner, oldest first, once there are so many. */
 async function logged(name: string, count: number): Promise<AnsweredRequest[]> {
@@ -81,66 +56,56 @@ async function read(name: string): Promise<AnsweredRequest[]> {
 
 describe('the log of requests', () => {
   it('has what a partner asked and was answered, of every kind, as it was signed', async () => {
-    const { apiKey, sharedSecret } = await addPartner(api, 'caller');
-    const paths = [
-      SNAPSHOTS,
-      `/api/staking/snapshots?walletAddress=${aWallet(2)}`,
-      '/api/staking/snapshots?walletAddress=nonsense',
-      '/no/such/route?q=%F0%9F%A6%8A',
-      '/docs',
-    ];
-    const answers: Answer[] = [];
-    for (const [place, path] of paths.entries()) {
-      answers.push(await ask(path, apiKey, 'GET', { 'x-request-id': `order-${place}` }));
+    const credential = await addPartner(api, 'caller');
+    const expected = [
+      [SNAPSHOTS, 200, null],
+      [`/api/staking/snapshots?walletAddress=${aWallet(2)}`, 404, 'NOT_FOUND'],
+      ['/api/staking/snapshots?walletAddress=nonsense', 400, 'BAD_REQUEST'],
+      ['/no/such/route?q=%F0%9F%A6%8A', 404, 'NOT_FOUND'],
+      ['/docs', 200, null],
+    ] as const;
+    const answers: RawAnswer[] = [];
+    for (const [path] of expected) {
+      const headers = { 'x-request-id': `order-${answers.length}` };
+      answers.push(await api.as(credential).ask(path, { headers }));
     }
-    const rows = await logged('caller', paths.length);
-    expect(rows.map(({ path }) => path)).toEqual(paths);
-    expect(rows.map(({ status }) => status)).toEqual([200, 404, 400, 404, 200]);
-    expect(rows.map(({ code }) => code)).toEqual([
-      ...[null, 'NOT_FOUND', 'BAD_REQUEST', 'NOT_FOUND', null],
-    ]);
+    const rows = await logged('caller', expected.length);
+    expect(rows.map(({ path, status, code }) => [path, status, code])).toEqual(expected);
     for (const [place, row] of rows.entries()) {
-      const answer = answers[place];
-      const { signature } = answer ?? {};
-      expect(row).toMatchObject({ signature, requestId: `order-${place}`, method: 'GET' });
-      expect(row.bodyBytes).toBe(Buffer.byteLength(answer?.body ?? ''));
-      expect(answer?.body.startsWith(row.body.toString())).toBe(true);
+      const { headers, body } = answers[place] as RawAnswer;
+      const { apiKey, sharedSecret } = credential;
+      expect(row).toMatchObject({
+        ...{ signature: headers['x-api-signature'], requestId: `order-${place}`, method: 'GET' },
+        ...{ bodyBytes: Buffer.byteLength(body), keyPrefix: apiKey.slice(0, 12) },
+      });
+      expect(body.startsWith(row.body.toString())).toBe(true);
       expect(row.durationUs).toBeGreaterThan(0);
-      expect(row.keyPrefix).toBe(apiKey.slice(0, 12));
-      const [path] = row.path.split('?');
       if (row.body.length < row.bodyBytes) continue;
-      expect(hmacSha256Hex(sharedSecret, `GET${path}${row.body.toString()}`)).toBe(row.signature);
+      const content = `GET${row.path.split('?')[0] ?? ''}${row.body.toString()}`;
+      expect(hmacSha256Hex(sharedSecret, content)).toBe(row.signature);
     }
   });
 
   it('has a batch as one request, with the beginning of its answer', async () => {
-    const { apiKey } = await addPartner(api, 'batches');
-    const walletAddresses = Array.from({ length: 100 }, () => aWallet(1)).concat(
-      Array.from({ length: 100 }, (_, place) => aWallet(100 + place)),
-    );
-    const answer = await fetch(`${api.url}/api/staking/snapshots/batch`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ walletAddresses }),
-    });
-    const body = await answer.text();
+    const walletAddresses = Array.from({ length: 200 }, (_, place) => aWallet(100 + place));
+    const caller = api.as(await addPartner(api, 'batches'));
+    const { headers, body } = await caller.post(BATCH, { walletAddresses });
     const [row, ...more] = await logged('batches', 1);
     expect(more).toEqual([]);
     expect(row).toMatchObject({
-      ...{ method: 'POST', path: '/api/staking/snapshots/batch', status: 200, code: null },
-      signature: answer.headers.get('x-api-signature'),
-      bodyBytes: Buffer.byteLength(body),
+      ...{ method: 'POST', path: BATCH, status: 200, code: null },
+      ...{ signature: headers['x-api-signature'], bodyBytes: Buffer.byteLength(body) },
     });
     expect(body.startsWith(row?.body.toString() ?? 'none')).toBe(true);
     expect(row?.body.length).toBeLessThan(Buffer.byteLength(body));
   });
 
   it('has the 429 of a partner, a HEAD without a body, and paths as they came', async () => {
-    const { apiKey } = await addPartner(api, 'hasty', { rate: 1, burst: 3 });
-    await ask(SNAPSHOTS, apiKey, 'HEAD');
+    const credential = await addPartner(api, 'hasty', { rate: 1, burst: 3 });
+    await api.as(credential).ask(SNAPSHOTS, { method: 'HEAD' });
     const wild = '/a{"b\\,}?c=|^`<script>';
     for (const path of [wild, '/%zz', '/too-many']) {
-      const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: ${apiKey}\r\n\r\n`;
+      const head = `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: ${credential.apiKey}\r\n\r\n`;
       await exchange(api.port, [head]);
     }
     const rows = await logged('hasty', 4);
@@ -154,12 +119,13 @@ describe('the log of requests', () => {
   });
 
   it('has nothing of callers without a valid key, and no partner sees another’s', async () => {
-    const { apiKey } = await addPartner(api, 'known');
+    const known = await addPartner(api, 'known');
     await addPartner(api, 'other');
     const { written } = log;
-    await ask(SNAPSHOTS);
-    await ask(SNAPSHOTS, `svck_${'x'.repeat(43)}`);
-    await ask('/health/live', apiKey);
+    await api.as().ask(SNAPSHOTS);
+    const unknown = { apiKey: `svck_${'x'.repeat(43)}`, sharedSecret: ANON_SECRET };
+    await api.as(unknown).ask(SNAPSHOTS);
+    await api.as(known).ask('/health/live');
     expect(await logged('known', 1)).toHaveLength(1);
     expect(log.written).toBe(written + 1);
     expect(await read('other')).toEqual([]);
@@ -170,9 +136,7 @@ describe('the log of requests', () => {
     ['is off where the operator says so', { REQUEST_LOG: '0' }, 0],
   ])('%s', async (name, settings, rows) => {
     const other = await startApi(settings, database);
-    const { apiKey } = await addPartner(api, name);
-    const answer = await fetch(other.url + SNAPSHOTS, { headers: { 'x-api-key': apiKey } });
-    expect(answer.status).toBe(200);
+    await other.as(await addPartner(api, name)).read(SNAPSHOTS);
     await other.stop();
     expect(await read(name)).toHaveLength(rows);
   });
@@ -183,44 +147,51 @@ describe('while the database does not take it', () => {
   const settled = async (count: number, before: number): Promise<void> =>
     eventually(() => log.written + log.dropped === before + count);
 
+  const agent = new Agent({ keepAlive: true, maxSockets: 40 });
+  afterAll(() => {
+    agent.destroy();
+  });
+
+  async function statusOf(path: string, apiKey: string): Promise<number | undefined> {
+    const asked = get(api.url + path, { agent, headers: { 'x-api-key': apiKey } });
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    return response.statusCode;
+  }
+
+  const flood = async (apiKey: string, path: string, count: number): Promise<Set<unknown>> =>
+    new Set(await Promise.all(Array.from({ length: count }, () => statusOf(path, apiKey))));
+
   it('every request is answered, a bounded number waits, and the rest is counted', async () => {
-    const { apiKey } = await addPartner(api, 'crowd', { rate: 100_000, burst: 100_000 });
-    await ask(SNAPSHOTS, apiKey);
+    const crowd = await addPartner(api, 'crowd', { rate: 100_000, burst: 100_000 });
+    const caller = api.as(crowd);
+    await caller.ask(SNAPSHOTS);
     await logged('crowd', 1);
     const [before, dropped] = [log.written + log.dropped, log.dropped];
     api.link.cut();
-    const asked = 3000;
-    const answers = await Promise.all(
-      Array.from({ length: asked }, () => ask('/no/such/route', apiKey)),
-    );
-    expect(answers.every(({ status }) => status === 404)).toBe(true);
-    expect(log.dropped - dropped).toBeGreaterThanOrEqual(asked - 2000);
+    expect(await flood(crowd.apiKey, '/no/such/route', 3000)).toEqual(new Set([404]));
+    expect(log.dropped - dropped).toBeGreaterThanOrEqual(3000 - 2000);
     api.link.resume();
-    await ask('/after', apiKey);
-    await settled(asked + 1, before);
+    await caller.ask('/after');
+    await settled(3001, before);
     const text =
       "SELECT count(*)::int AS rows FROM partners.request WHERE path IN ('/no/such/route', '/after')";
     const [{ rows } = { rows: 0 }] = await owner.query<{ rows: number }>({ text });
-    expect(rows + log.dropped - dropped).toBe(asked + 1);
+    expect(rows + log.dropped - dropped).toBe(3001);
   });
 
   it('what one key asks displaces no row of another partner', async () => {
     const names = ['quiet 0', 'quiet 1', 'quiet 2'];
-    const quiet = await Promise.all(names.map((name) => addPartner(api, name)));
-    const flood = await addPartner(api, 'flood', { rate: 1, burst: 1 });
-    for (const { apiKey } of [...quiet, flood]) await ask('/first', apiKey);
+    const quiet = await Promise.all(names.map(async (name) => api.as(await addPartner(api, name))));
+    const { apiKey, ...greedy } = await addPartner(api, 'flood', { rate: 1, burst: 1 });
+    for (const caller of [...quiet, api.as({ apiKey, ...greedy })]) await caller.ask('/first');
     for (const name of [...names, 'flood']) await logged(name, 1);
     const [before, dropped] = [log.written + log.dropped, log.dropped];
     api.link.cut();
-    const refused = () =>
-      Promise.all(Array.from({ length: 1100 }, () => ask('/flood', flood.apiKey)));
     // What is being written may hold the first of these. The others fill the batch behind it.
-    await refused();
-    await refused();
-    for (const { apiKey } of quiet) {
-      for (const path of ['/a', '/b', '/c']) await ask(path, apiKey);
-    }
-    await refused();
+    await flood(apiKey, '/flood', 2200);
+    for (const caller of quiet) for (const path of ['/a', '/b', '/c']) await caller.ask(path);
+    expect(await flood(apiKey, '/flood', 1100)).toEqual(new Set([429]));
     api.link.resume();
     await settled(3300 + 9, before);
     for (const name of names) {
@@ -231,22 +202,23 @@ describe('while the database does not take it', () => {
   });
 
   it('goes on when it does again, and says so once', async () => {
-    const { apiKey } = await addPartner(api, 'lost');
-    await ask(SNAPSHOTS, apiKey);
+    const credential = await addPartner(api, 'lost');
+    const caller = api.as(credential);
+    await caller.ask(SNAPSHOTS);
     await logged('lost', 1);
     const before = api.logs.length;
     const right = 'EXECUTE ON FUNCTION partners.note_requests';
     await owner.query({ text: `REVOKE ${right} FROM lowmark_reader` });
     for (const path of ['/lost/1', '/lost/2']) {
       const { dropped } = log;
-      expect((await ask(path, apiKey)).status).toBe(404);
+      expect((await caller.ask(path)).status).toBe(404);
       await eventually(() => log.dropped === dropped + 1);
     }
     await owner.query({ text: `GRANT ${right} TO lowmark_reader` });
-    await ask('/kept', apiKey);
+    await caller.ask('/kept');
     expect((await logged('lost', 2)).map(({ path }) => path)).toEqual([SNAPSHOTS, '/kept']);
     const said = api.logs.slice(before).filter((line) => line.includes('Requests are not logged'));
     expect(said).toHaveLength(1);
-    expect(api.logs.join('')).not.toContain(apiKey);
+    expect(api.logs.join('')).not.toContain(credential.apiKey);
   });
 });

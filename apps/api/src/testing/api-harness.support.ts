@@ -13,6 +13,7 @@ import { FakeClock } from '#libs/testing/clock';
 import {
   aBlock,
   anInitialIndex,
+  aWallet,
   createTestDatabase,
   type TestDatabase,
 } from '#libs/testing/database';
@@ -20,9 +21,11 @@ import { TcpLink } from '#libs/testing/wire';
 import { ApiSettings } from '../api.env.js';
 import { anonymousSecret } from '../auth/admission.js';
 import { createApi } from '../create-api.js';
+import { Caller } from './wire.support.js';
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 export const ANON_SECRET = anonymousSecret(SECRETS_KEY);
+const NO_CREDENTIAL: MintedCredential = { apiKey: '', sharedSecret: ANON_SECRET };
 /** Start of every test's clock; Unix time in milliseconds. */
 export const NOON_MS = Date.parse('2026-11-21T12:00:02.123Z');
 
@@ -37,6 +40,8 @@ export interface Api {
   readonly database: TestDatabase;
   /** The way of the API to its database. */
   readonly link: TcpLink;
+  /** @param credential absent: a caller without a key */
+  as(credential?: MintedCredential): Caller;
   stop(): Promise<void>;
 }
 
@@ -53,14 +58,14 @@ export async function startApi(
   exportIdleMs?: number,
 ): Promise<Api> {
   const database = shared ?? (await createTestDatabase());
-  const url = new URL(database.urlAs('api'));
-  const link = new TcpLink({ host: url.hostname, port: Number(url.port) });
+  const databaseUrl = new URL(database.urlAs('api'));
+  const link = new TcpLink({ host: databaseUrl.hostname, port: Number(databaseUrl.port) });
   await link.open();
-  url.port = String(link.port);
+  databaseUrl.port = String(link.port);
   const clock = new FakeClock(NOON_MS);
   const logs: string[] = [];
   const settings = readSettings(ApiSettings, {
-    DATABASE_URL: url.href,
+    DATABASE_URL: databaseUrl.href,
     SECRETS_KEY,
     ...overrides,
   });
@@ -77,7 +82,9 @@ export async function startApi(
     await link.close();
     if (shared === undefined) await database.drop();
   };
-  return { app, url: `http://127.0.0.1:${port}`, port, clock, logs, database, link, stop };
+  const url = `http://127.0.0.1:${port}`;
+  const as = (credential = NO_CREDENTIAL): Caller => new Caller(url, credential);
+  return { app, url, port, clock, logs, database, link, as, stop };
 }
 
 export async function addPartner(
@@ -95,10 +102,10 @@ export async function addPartner(
 }
 
 export interface Seed {
-  /** One entry per block: time, wallet and signed amount in whole tokens. */
-  readonly events: readonly [iso: string, wallet: Address, tokens: number][];
-  /** Time of the newest indexed block; ISO 8601. */
-  readonly headAt: string;
+  /** One entry per block: time, wallet and signed amount in whole tokens. Default: wallet 1 stakes 100. */
+  readonly events?: readonly [iso: string, wallet: Address, tokens: number][];
+  /** Time of the newest indexed block; ISO 8601. Default: two seconds before `NOON_MS`. */
+  readonly headAt?: string;
   readonly finalisedAt?: string;
   readonly synced?: boolean;
   readonly symbol?: string;
@@ -110,8 +117,9 @@ export interface Seed {
 }
 
 /** Writes a history as the indexer does. */
-export async function seedIndex(api: Api, seed: Seed): Promise<void> {
-  const { stakeSet = DEFAULT_STAKE_SET, stakeContract } = seed;
+export async function seedIndex(api: Api, seed: Seed = {}): Promise<void> {
+  const { stakeSet = DEFAULT_STAKE_SET, stakeContract, headAt = '2026-11-21T12:00:00Z' } = seed;
+  const { events = [['2026-11-10T10:00:00Z', aWallet(1), 100]] } = seed;
   const index = new IndexStore((await api.database.open()).inSet(stakeSet));
   const first = aBlock(0, seconds('2026-01-01T00:00:00Z'));
   const tokenSymbol = seed.symbol ?? 'SVC';
@@ -119,13 +127,13 @@ export async function seedIndex(api: Api, seed: Seed): Promise<void> {
   const initial = anInitialIndex(of);
   const stakeContracts = [initial.stakeContract, ...(seed.moreContracts ?? [])];
   await index.create({ ...initial, settings: { ...initial.settings, stakeContracts } });
-  const blocks: BlockDeltas[] = seed.events.map(([iso, wallet, tokens], i) => ({
+  const blocks: BlockDeltas[] = events.map(([iso, wallet, tokens], i) => ({
     blockNumber: BigInt(i + 1),
     timestampSeconds: seconds(iso),
     deltas: [{ wallet, amount: BigInt(tokens) * 10n ** 18n }],
   }));
   const folded = foldBlocks(new Map(), blocks);
-  const head = aBlock(1000, seconds(seed.headAt));
+  const head = aBlock(1000, seconds(headAt));
   await index.commit({
     fence: await index.takeLead(),
     previousHead: first,

@@ -1,35 +1,22 @@
-/** Clients that read lists over raw sockets. Named so that it counts as a test file, but holds no tests. */
+/** Clients that read lists of days. Named so that it counts as a test file, but holds no tests. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { dayText } from '#libs/domain';
-import { exchange, type RawAnswer } from '#libs/testing/wire';
+import { type RawAnswer } from './wire.support.js';
 
 export const listPath = (day: number, form = 'ndjson'): string =>
   `/api/staking/days/${dayText(day)}/wallets.${form}`;
 
-type Headers = Readonly<Record<string, string>>;
-
-export interface ListAsker {
-  readonly port: number;
-  readonly apiKey: string;
-}
-
-function headOf({ apiKey }: ListAsker, target: string, headers: Headers, method = 'GET'): string {
-  const all = { host: 'api', connection: 'close', 'x-api-key': apiKey, ...headers };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`;
-}
-
-export async function askRaw(
-  asker: ListAsker,
-  target: string,
-  headers: Headers = {},
+export async function askList(
+  url: string,
+  apiKey: string,
+  headers: Readonly<Record<string, string>> = {},
   method = 'GET',
 ): Promise<RawAnswer> {
-  const head = headOf(asker, target, headers, method);
-  const [answer] = await exchange(asker.port, [head], { methods: [method], pauseMs: 0 });
-  if (answer === undefined) throw new Error('no answer');
-  return answer;
+  const all = { 'accept-encoding': 'identity', 'x-api-key': apiKey, ...headers };
+  const answer = await fetch(url, { method, headers: all });
+  const { status } = answer;
+  return { status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
 }
 
 /** A client that reads the head, and the body only when `rest` is called. */
@@ -44,10 +31,11 @@ export class SlowClient {
     socket.on('error', () => undefined);
   }
 
-  static async start(asker: ListAsker, target: string): Promise<SlowClient> {
-    const socket = connect(asker.port, '127.0.0.1');
+  static async start(port: number, apiKey: string, target: string): Promise<SlowClient> {
+    const socket = connect(port, '127.0.0.1');
     const client = new SlowClient(socket);
-    socket.write(headOf(asker, target, {}));
+    const head = `GET ${target} HTTP/1.1\r\nhost: api\r\nconnection: close\r\nx-api-key: ${apiKey}\r\n\r\n`;
+    socket.write(head);
     const [first] = (await once(socket, 'data')) as [Buffer];
     socket.pause();
     client.#chunks.push(first);

@@ -25,8 +25,7 @@ export class Replicas {
     const first = await startApi(settings, undefined, patienceMs);
     const second = await startApi(settings, first.database, patienceMs);
     await seedIndex(first, {
-      events: [['2026-11-10T10:00:00Z', aWallet(1), 100]],
-      headAt: '2026-11-21T12:00:00Z',
+      events: [1, 2, 3, 4, 5].map((place) => ['2026-11-10T10:00:00Z', aWallet(place), 100 * place]),
     });
     return new Replicas(redis, [first, second]);
   }
@@ -49,7 +48,7 @@ export class Replicas {
   }
 }
 
-/** Requests a path; by default the snapshots of the wallet that has a history. */
+/** Requests a path; by default the snapshots of a wallet that has a history. */
 export function get(replica: Api, apiKey: string, path = ''): Promise<Response> {
   const target = path || `/api/staking/snapshots?walletAddress=${aWallet(1)}`;
   return fetch(`${replica.url}${target}`, { headers: { 'x-api-key': apiKey } });

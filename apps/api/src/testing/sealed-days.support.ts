@@ -14,7 +14,7 @@ import { type Api } from './api-harness.support.js';
 const DAY_SECONDS = 86_400;
 /** The last day that is over: a test's clock starts at noon of the day after. */
 export const LAST = parseDay('2026-11-20') ?? 0;
-export const FIRST = LAST - 4;
+export const FIRST = LAST - 5;
 
 /** A tree of every third address from 3 on, each with a low computed from its number. */
 export function treeOf(
@@ -59,26 +59,4 @@ export async function startSealing(api: Api): Promise<Sealer> {
     },
     forgetLists: (before) => writer.forgetLists(fence, before),
   };
-}
-
-/**
- * Seals the four days before `LAST`, the last of them twice. The list of the first day is removed, and `LAST` is not
- * sealed.
- */
-export async function sealDays(api: Api, keccak: Keccak256): Promise<ReadonlyMap<number, DayTree>> {
-  const trees = new Map<number, DayTree>();
-  const sealer = await startSealing(api);
-  for (const [day, wallets] of [
-    [FIRST, 0],
-    [FIRST + 1, 3],
-    [FIRST + 2, 3000],
-    [FIRST + 3, 4],
-    [FIRST + 3, 5],
-  ] as const) {
-    const tree = treeOf(wallets, keccak);
-    trees.set(day, tree);
-    await sealer.seal(day, tree);
-  }
-  await sealer.forgetLists(FIRST + 1);
-  return trees;
 }

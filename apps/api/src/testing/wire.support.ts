@@ -1,7 +1,7 @@
 /** Properties that every answer must have. Named so that it counts as a test file, but holds no tests. */
 import { expect } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
-import { hmacSha256Hex } from '#libs/signing';
+import { hmacSha256Hex, type MintedCredential } from '#libs/signing';
 import { exchange, type RawAnswer } from '#libs/testing/wire';
 import { API_VERSION } from '../http/signed-wire.js';
 
@@ -33,6 +33,49 @@ export async function answerTo(
   const [answer] = await exchange(port, parts, { methods });
   if (answer === undefined) throw new Error('no answer');
   return answer;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON. */
+  readonly body?: object | string;
+}
+
+/** Asks in the name of one caller, and checks each answer by the rules for all of them. */
+export class Caller {
+  constructor(
+    private readonly url: string,
+    private readonly credential: MintedCredential,
+  ) {}
+
+  async ask(
+    target: string,
+    { method = 'GET', headers = {}, body }: Asked = {},
+  ): Promise<RawAnswer> {
+    const { apiKey, sharedSecret: secret } = this.credential;
+    const response = await fetch(this.url + target, {
+      method,
+      headers: { ...(apiKey !== '' && { 'x-api-key': apiKey }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const { status } = response;
+    const all: Record<string, string> = Object.fromEntries(response.headers);
+    const answer = { status, headers: all, body: await response.text() };
+    expectSigned(answer, { method, path: target.split('?')[0] ?? '', secret });
+    return answer;
+  }
+
+  post(target: string, body: object | string, type = 'application/json'): Promise<RawAnswer> {
+    return this.ask(target, { method: 'POST', body, headers: { 'content-type': type } });
+  }
+
+  /** The body of an answer with status 200. */
+  async read<T>(target: string, body?: object): Promise<T> {
+    const answer = await (body === undefined ? this.ask(target) : this.post(target, body));
+    expect([target, answer.status]).toEqual([target, 200]);
+    return JSON.parse(answer.body) as T;
+  }
 }
 
 /** Checks the rules for every answer: signature, version, request id, rate limits, and a body in canonical form. */

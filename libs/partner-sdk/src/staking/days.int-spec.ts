@@ -187,6 +187,7 @@ describe('proof', () => {
     ['no leaf', { leaf: [] }],
     ['another root', { day: sealed(DAY, { root: `0x${'1'.repeat(64)}` }) }],
     ['another day', { day: sealed('2026-11-19') }],
+    ['another time', { requestedAt: '2026-11-21T11:55:02.122Z' }],
   ])('is refused with %s', async (_, more) => {
     api.answers = [signed(proofAnswer(more))];
     expect(await failure(ask())).toBeInstanceOf(UnexpectedAnswerError);

@@ -44,6 +44,16 @@ describe('an answer that is signed', () => {
     });
   });
 
+  it('may be as old as the partner says', async () => {
+    api.answers = [signed(BODY)];
+    const at = (seconds: number, freshSeconds: number) => {
+      const clock = { nowMs: () => Date.parse(BODY.requestedAt) + 1000 * seconds };
+      return api.client({ clock, freshSeconds }).snapshots(WALLET);
+    };
+    await expect(at(10, 5)).rejects.toThrow('more than 5 s from the clock here');
+    expect(await at(3600, 7200)).toEqual(BODY);
+  });
+
   it('may leave out the prices and bring more fields', async () => {
     const unpriced = { valueInUSD: undefined, exchangeRateToUSD: undefined };
     api.answers = [signed({ ...BODY, ...unpriced, more: 1, stakingSnapshots: theDays(30) })];
@@ -212,6 +222,28 @@ describe('refusals', () => {
     const timeless = await failure(api.client().snapshotsOrNone(WALLET));
     expect(timeless).toBeInstanceOf(UnexpectedAnswerError);
   });
+
+  it.each([200, 400, 409, 500])(
+    'a 404 whose status became %s is no other answer',
+    async (status) => {
+      const message = `No staking data for wallet ${WALLET}`;
+      const { requestedAt } = BODY;
+      api.answers = [
+        signed({ success: false, code: 'NOT_FOUND', message, requestedAt }, { status }),
+      ];
+      const name = expect.stringMatching(/Error$/);
+      expect(await failure(api.client().snapshotsOrNone(WALLET))).toMatchObject({ name });
+    },
+  );
+
+  it.each([404, 409, 500])(
+    'snapshots whose status became %s are no other answer',
+    async (status) => {
+      api.answers = [signed(BODY, { status })];
+      const error = await failure(api.client().snapshotsOrNone(WALLET));
+      expect(error).toMatchObject({ code: 'UNKNOWN' });
+    },
+  );
 
   it.each([400, 401, 403, 500])('%s is told as it is and not tried again', async (status) => {
     api.answers = [refusal(status, 'CODE', 'Because.')];

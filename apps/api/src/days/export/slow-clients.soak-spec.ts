@@ -6,7 +6,7 @@ import { type MintedCredential } from '#libs/signing';
 import { eventually } from '#libs/testing/clock';
 import { type RawAnswer } from '#libs/testing/wire';
 import { addPartner, type Api, startApi } from '../../testing/api-harness.support.js';
-import { askRaw, listPath as pathOf, SlowClient } from '../../testing/list-client.support.js';
+import { askList, listPath as pathOf, SlowClient } from '../../testing/list-client.support.js';
 import { FIRST, type Sealer, startSealing, treeOf } from '../../testing/sealed-days.support.js';
 import { expectError } from '../../testing/wire.support.js';
 import { DayExports } from './day-exports.service.js';
@@ -40,10 +40,10 @@ afterAll(async () => {
 const exportsOf = ({ app } = api): DayExports => app.get(DayExports, { strict: false });
 
 const ask = (target: string, headers: Record<string, string> = {}): Promise<RawAnswer> =>
-  askRaw({ port: api.port, apiKey: partner.apiKey }, target, headers);
+  askList(api.url + target, partner.apiKey, headers);
 
 const slow = (query = '', apiKey = partner.apiKey, { port } = api): Promise<SlowClient> =>
-  SlowClient.start({ port, apiKey }, pathOf(LARGE) + query);
+  SlowClient.start(port, apiKey, pathOf(LARGE) + query);
 
 describe('a client that is slow', () => {
   it('is cut off, and holds nothing then', async () => {

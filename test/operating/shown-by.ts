@@ -92,7 +92,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/console/src/auth/sign-in.int-spec.ts',
     'apps/console/src/approvals/approvals.int-spec.ts',
     'apps/console/src/auth/oidc.int-spec.ts',
-    'apps/console/src/auth/audience.int-spec.ts',
+    'apps/console/src/auth/routes.int-spec.ts',
     'test/console/partner-reference.int-spec.ts',
   ],
   'a signature of no key, for an address without a holder': [
@@ -112,14 +112,13 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'test/console/partner-leaks.int-spec.ts',
     'test/console/partner-api.int-spec.ts',
     'test/console/conformance-killed.soak-spec.ts',
-    'libs/partner-sdk/src/conformance/unsigned-answers.int-spec.ts',
+    'libs/partner-sdk/src/conformance/conformance.int-spec.ts',
     'test/console/conformance.int-spec.ts',
-    'apps/console/src/auth/member-limits.int-spec.ts',
   ],
   "a partner's member who keeps the console busy": [
     'libs/partner-sdk/src/signing/explain-signature.spec.ts',
     'test/console/partner-api.int-spec.ts',
-    'apps/console/src/auth/member-limits.int-spec.ts',
+    'apps/console/src/auth/partners.int-spec.ts',
   ],
   'a sign-in link, an invitation': [
     'apps/console/src/auth/sign-in.int-spec.ts',
@@ -139,9 +138,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'an answer of the issuer, on its way through a browser': [
     'apps/console/src/auth/oidc.int-spec.ts',
   ],
-  'the way to the issuer: DNS, a proxy, a certificate': [
-    'apps/console/src/auth/oidc-signature.int-spec.ts',
-  ],
+  'the way to the issuer: DNS, a proxy, a certificate': ['apps/console/src/auth/oidc.int-spec.ts'],
   'vouchers that are let expire: an option for nothing': [
     'apps/redemption/src/redemptions/creation.int-spec.ts',
     'libs/db/src/redemption/redemption-limits.int-spec.ts',

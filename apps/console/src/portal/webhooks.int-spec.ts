@@ -1,7 +1,7 @@
 /** A partner's webhooks by the console's API: its own webhooks only, never those of another partner. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { anAccount, ConsoleBench, refusalOf } from '../testing/console-harness.support.js';
+import { ConsoleBench, refusalOf } from '../testing/console-harness.support.js';
 import { type Visitor } from '../testing/visitor.support.js';
 
 const PATH = '/api/partner/webhooks';
@@ -18,10 +18,7 @@ afterAll(() => bench.stop());
 /** No request is refused by the limits of members, which have a test of their own. */
 beforeEach(() => bench.database.query({ text: 'DELETE FROM console.member_limit' }));
 
-async function memberOf(name: string): Promise<Visitor> {
-  const invitation = await bench.invitation(await bench.partner(name));
-  return bench.signedIn(anAccount(), { kind: 'partner', invitation });
-}
+const memberOf = async (name: string): Promise<Visitor> => bench.member(await bench.partner(name));
 
 async function json<T>(answer: Promise<Response>): Promise<T> {
   const found = await answer;

@@ -18,6 +18,7 @@ import { createLogger } from '#libs/service';
 import { FakeClock } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { newToken } from '#libs/signing';
+import { type SessionBody } from '../auth/auth.dto.js';
 import { ConsoleSettings } from '../console.env.js';
 import { createConsole } from '../create-console.js';
 import { CLIENT_ID, CLIENT_SECRET, type IssuerKind, OidcIssuer } from './oidc-issuer.support.js';
@@ -154,6 +155,17 @@ export class ConsoleBench {
     const answer = await visitor.post('/api/auth/wallet/verify', { ...signed, ...wish });
     if (answer.status !== 200) throw new Error(await answer.text());
     return visitor;
+  }
+
+  /** A browser of a new member of the partner. */
+  async member(partnerId: PartnerId, account = anAccount()): Promise<Visitor> {
+    const invitation = await this.invitation(partnerId);
+    return this.signedIn(account, { kind: 'partner', invitation });
+  }
+
+  /** The session of a browser that is signed in. */
+  async me(visitor: Visitor): Promise<SessionBody> {
+    return (await (await visitor.get('/api/auth/me')).json()) as SessionBody;
   }
 
   /** Signs a person of the issuer in. @returns the code of the refusal; '' where the person is signed in */

@@ -1,4 +1,4 @@
-/** The console's forwarding of players' requests to the redemption service, over raw HTTP. */
+/** What the console does without its database: the pages, refusals, and players' requests, which it forwards. */
 import { once } from 'node:events';
 import {
   createServer,
@@ -10,9 +10,12 @@ import {
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type FastifyRequest } from 'fastify';
 import request, { type Test } from 'supertest';
-import { csrfTokenOf } from '../http/session-cookie.js';
-import { startWithoutDatabase } from '../testing/console-harness.support.js';
+import { type ConsoleSettings } from './console.env.js';
+import { csrfTokenOf } from './http/session-cookie.js';
+import { RedemptionService } from './player/redemption-service.js';
+import { startWithoutDatabase } from './testing/console-harness.support.js';
 
 const ORIGIN = 'http://127.0.0.1:3003';
 const TOKEN = `svct_${'a'.repeat(43)}`;
@@ -57,7 +60,7 @@ afterAll(async () => {
 const own = (test: Test, token = csrfTokenOf(TOKEN)): Test =>
   test.set('origin', ORIGIN).set('x-csrf-token', token).set('cookie', COOKIE);
 
-describe('a request of the page', () => {
+describe('a request of the players’ page', () => {
   it('goes on with the session and the address of the player, and with nothing else', async () => {
     const sent = own(request(url).post('/player/api/redemptions'))
       .set('cookie', `${COOKIE}; other=secret`)
@@ -86,25 +89,6 @@ describe('a request of the page', () => {
     await own(request(url).get('/player/api/points')).expect(200);
     await own(request(url).get('/player/api/points?partner=Arena')).expect(200);
     expect(asked.map((one) => one.url)).toEqual(['/api/points', '/api/points?partner=Arena']);
-  });
-
-  it('without the header of a page, or of another origin, goes nowhere', async () => {
-    const plain = await request(url).post('/player/api/redemptions').set('cookie', COOKIE).send({});
-    const foreign = await own(request(url).post('/player/api/redemptions'))
-      .set('origin', 'https://evil.example')
-      .send({});
-    const other = await own(
-      request(url).post('/player/api/redemptions'),
-      'of-another-session',
-    ).send({});
-    expect(
-      [plain, foreign, other].map(({ status, body }) => [status, (body as { code: string }).code]),
-    ).toEqual([
-      [403, 'FOREIGN_ORIGIN'],
-      [403, 'FOREIGN_ORIGIN'],
-      [403, 'CSRF_TOKEN'],
-    ]);
-    expect(asked).toEqual([]);
   });
 
   it.each([
@@ -261,4 +245,89 @@ it('there is no test wallet where none is set', async () => {
     own(request(url).post('/player/test-wallet/rpc')).send({ method, params: [] });
   expect((await call('eth_chainId')).status).toBe(404);
   expect((await call('anvil_setBalance')).status).toBe(400);
+});
+
+it('the console stops without what a hung service still owes', async () => {
+  const hung = createServer((_, answer) => answer.write('{')).listen(0, '127.0.0.1');
+  await once(hung, 'listening');
+  const redemptionUrl = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`;
+  const service = new RedemptionService({ redemptionUrl } as ConsoleSettings);
+  try {
+    const request = { method: 'GET', headers: {}, ip: '203.0.113.7', id: 'a' };
+    const asking = service.ask(request as unknown as FastifyRequest, '/api/chain');
+    const refused = expect(asking).rejects.toMatchObject({ status: 503 });
+    await once(hung, 'request');
+    await service.onApplicationShutdown();
+    await refused;
+  } finally {
+    hung.closeAllConnections();
+    hung.close();
+  }
+});
+
+const scriptOf = (html: string): string => /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? '';
+
+describe('the pages', () => {
+  it.each(['/', '/redeem/a/b', '/operate/x', '/partner'])(
+    'at %s are one document under a strict policy with a nonce of its own',
+    async (path) => {
+      const [first, second] = [await request(url).get(path), await request(url).get(path)];
+      expect(first.status).toBe(200);
+      expect(first.headers['cache-control']).toBe('no-store');
+      const policies = [first, second].map((one) => String(one.headers['content-security-policy']));
+      const nonces = policies.map((policy) => /'nonce-([^']{24})'/.exec(policy)?.[1]);
+      expect(new Set(nonces).size).toBe(2);
+      expect(first.text).toContain(`content="${nonces[0] ?? ''}"`);
+      expect(first.text).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|style=/);
+      expect(policies[0]).not.toMatch(/:\/\/|\*|unsafe/);
+      expect(policies[0]).toMatch(
+        /^default-src 'none'; script-src 'self'; .*connect-src 'self'; .*frame-ancestors 'none'/,
+      );
+    },
+  );
+
+  it('have files that browsers keep for ever, compressed as the browser wants', async () => {
+    const script = scriptOf((await request(url).get('/')).text);
+    for (const encoding of ['br', 'gzip']) {
+      const answer = await request(url).get(script).set('accept-encoding', encoding).buffer(false);
+      expect(answer.headers).toMatchObject({
+        'content-encoding': encoding,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+      });
+    }
+  });
+
+  it.each([
+    '/nothing',
+    '/assets/%2e%2e/%2e%2e/apps/console/src/main.js',
+    '/assets/..%2f..%2fconsole%2fsrc%2fmain.js',
+  ])('have no file at %s', async (path) => {
+    const { status, text } = await request(url).get(path);
+    expect([404, 403, 400]).toContain(status);
+    expect(text).not.toContain('import');
+  });
+});
+
+it.each([
+  ['{"kind":"partner",\n"kind":"operator"}', 'has a name twice in one object: line 2, column 1'],
+  ['{"kind":partner}', 'is not JSON: line 1, column 9'],
+])('of the body %j is told what is wrong, and where', async (sent, fault) => {
+  const { status, body } = await request(url)
+    .post('/api/auth/wallet/verify')
+    .set('content-type', 'application/json')
+    .send(sent);
+  const message = `The body ${fault}.`;
+  expect([status, body]).toEqual([
+    400,
+    { success: false, code: 'BAD_REQUEST', field: 'body', message },
+  ]);
+});
+
+it('a route that is none is told without a page of routes, which is not here', async () => {
+  const { status, body } = await request(url).get('/api/nothing');
+  expect([status, body]).toEqual([
+    404,
+    { success: false, code: 'NOT_FOUND', message: 'There is no such route.' },
+  ]);
 });

@@ -10,9 +10,6 @@ import { deployStaking } from './deployments.js';
 import { stake, StakingPlayer, withdraw } from './player.js';
 
 const START = 1_760_000_000;
-const [alice, bob] = ['a', 'b'].map((digit) => parseAddress('0x' + digit.repeat(40)));
-if (!alice || !bob) throw new Error('not an address');
-
 const running: DevChain[] = [];
 async function launch(options: Parameters<typeof launchDevChain>[0]): Promise<DevChain> {
   const chain = await launchDevChain(options);
@@ -23,70 +20,14 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((chain) => chain.stop()));
 });
 
-interface Block {
-  hash: string;
-  parentHash: string;
-  timestamp: string;
-}
-const blockAt = (chain: DevChain, number: bigint | string) =>
-  chain.rpc.call<Block>(
+const blockAt = (chain: DevChain, number: bigint) =>
+  chain.rpc.call<Record<'hash' | 'parentHash', string>>(
     'eth_getBlockByNumber',
-    typeof number === 'string' ? number : `0x${number.toString(16)}`,
+    `0x${number.toString(16)}`,
     false,
   );
-const secondsOf = async (chain: DevChain, number: bigint) =>
-  Number((await blockAt(chain, number)).timestamp);
-
-async function withContracts(options: Parameters<typeof launchDevChain>[0]) {
-  const chain = await launch({ genesisSeconds: START, autoImpersonate: true, ...options });
-  const player = new StakingPlayer(chain.rpc, await deployStaking(chain.rpc, START));
-  return { chain, player };
-}
 
 describe('the local chain', () => {
-  it('mines blocks with exactly the given timestamps, equal ones included', async () => {
-    const { chain, player } = await withContracts({});
-    const head = await player.play([
-      { seconds: START + 5, transactions: [stake(alice, 10n)] },
-      { seconds: START + 5, transactions: [withdraw(alice, 4n), stake(bob, 1n)] },
-      { seconds: START + 86_400, transactions: [] },
-    ]);
-    const seconds = await Promise.all([0n, 1n, 2n].map((back) => secondsOf(chain, head - back)));
-    expect(seconds).toEqual([START + 86_400, START + 5, START + 5]);
-    expect(await secondsOf(chain, player.contracts.startBlock)).toBe(START);
-  });
-
-  it('has a finalised block at the asked distance', async () => {
-    const { chain, player } = await withContracts({ finalityDepth: 8 });
-    const head = await player.mine(...Array.from({ length: 20 }, (_, index) => START + index));
-    const finalised = await blockAt(chain, 'finalized');
-    expect(finalised.hash).toBe((await blockAt(chain, head - 8n)).hash);
-  });
-
-  it('reorganises to other blocks of any timestamps', async () => {
-    const { chain, player } = await withContracts({});
-    const times = Array.from({ length: 60 }, (_, index) => START + 10 + index * 12);
-    const fork = await player.block(START + 1, stake(alice, 10n));
-    const before = await player.mine(...times);
-    const old = await blockAt(chain, before);
-    const head = await player.reorganise(60, [
-      { seconds: START + 11, transactions: [withdraw(alice, 10n), stake(bob, 2n)] },
-      ...times.slice(1).map((seconds) => ({ seconds, transactions: [] })),
-    ]);
-    expect(head).toBe(before);
-    const renewed = await blockAt(chain, head);
-    expect(renewed.timestamp).toBe(old.timestamp);
-    expect(renewed.hash).not.toBe(old.hash);
-    expect((await blockAt(chain, fork + 1n)).parentHash).toBe((await blockAt(chain, fork)).hash);
-  });
-
-  it('refuses a script that withdraws more than is staked', async () => {
-    const { player } = await withContracts({});
-    await expect(player.block(START + 1, stake(alice, 1n), withdraw(alice, 2n))).rejects.toThrow(
-      'played 1 blocks with 2 events, found 1 with 1; was more withdrawn than staked?',
-    );
-  });
-
   it('goes on from a saved state with the same blocks, receipts and logs', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'lowmark-chain-'));
     try {

@@ -1,21 +1,15 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { graveFaults, startBrowser } from '#libs/testing/browser';
-import { ConsoleBench } from '../testing/console-harness.support.js';
 import {
-  seedClaims,
-  seedIndex,
-  seedLog,
-  seedRedemption,
-  STAKER,
-} from '../testing/operate-rows.support.js';
+  type Account,
+  ADMIN,
+  anAccount,
+  ConsoleBench,
+} from '../testing/console-harness.support.js';
+import { seedClaims, seedIndex, seedRedemption, STAKER } from '../testing/operate-rows.support.js';
 
 const NAME = '<img src=x onerror=alert(1)> אבג';
-const LOGGED = 60;
-/** Folder for screenshots that people look at; undefined: no screenshots. */
-const SHOTS = process.env['SCREENSHOTS'];
 
 let browser: Browser;
 beforeAll(async () => {
@@ -31,28 +25,20 @@ afterEach(async () => {
   expect(faults).toEqual([]);
 });
 
-interface Look {
-  readonly width: 360 | 1440;
-  readonly colorScheme: 'light' | 'dark';
-}
-
-async function signIn(
-  bench: ConsoleBench,
-  { width, colorScheme }: Look = { width: 1440, colorScheme: 'light' },
-): Promise<void> {
+async function open(width: 360 | 1440): Promise<void> {
   const viewport = { width, height: 900 };
-  context = await browser.newContext({
-    locale: 'en-GB',
-    timezoneId: 'Europe/Berlin',
-    viewport,
-    colorScheme,
-  });
+  context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', viewport });
   page = await context.newPage();
   faults = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
     if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
   });
+}
+
+async function signIn(bench: ConsoleBench, width: 360 | 1440 = 1440): Promise<void> {
+  bench.clock.set(Date.now());
+  await open(width);
   await page.goto(`${bench.origin}/sign-in/link#${await bench.link()}`);
   await heading('Overview');
 }
@@ -62,13 +48,8 @@ const heading = (name: string) =>
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
 /** Fails where axe finds a serious fault, or content is wider than the screen. */
-async function requireAccessible(name: string, { width, colorScheme }: Look): Promise<void> {
+async function requireAccessible(name: string): Promise<void> {
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
-  if (SHOTS !== undefined) {
-    mkdirSync(SHOTS, { recursive: true });
-    const path = join(SHOTS, `${name.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`);
-    await page.screenshot({ path, fullPage: true });
-  }
   expect([name, await graveFaults(page)]).toEqual([name, []]);
 }
 
@@ -84,12 +65,8 @@ describe('with data', () => {
     await seedRedemption(bench.database, nowMs - 120_000, { isStuck: true, partner });
     await seedRedemption(bench.database, nowMs - 60_000, { isStuck: false, partner: second });
     claims = await seedClaims(bench.database, nowMs);
-    await seedLog(bench.database, partner, LOGGED);
   });
   afterAll(() => bench.stop());
-  beforeEach(() => {
-    bench.clock.set(Date.now());
-  });
 
   it('the overview leads to the queue, and says of what is down which setting to look at', async () => {
     await signIn(bench);
@@ -99,29 +76,6 @@ describe('with data', () => {
     await page.getByTitle('123456789.012345678901234567 LOW').first().waitFor();
     await page.getByRole('link', { name: 'To the queue' }).click();
     await page.waitForURL((url) => url.pathname === '/operate/redemptions');
-  });
-
-  it('a wallet is looked up; its days and redemptions are there, exact', async () => {
-    await signIn(bench);
-    await page.getByRole('link', { name: 'Wallets' }).click();
-    await page.getByLabel('Wallet', { exact: true }).fill('0x12');
-    await press('Look it up');
-    await page.getByText('This is no address').waitFor();
-    await page
-      .getByLabel('Wallet', { exact: true })
-      .fill(` ${STAKER.toUpperCase().replace('X', 'x')} `);
-    await press('Look it up');
-    await heading(STAKER);
-    await page.getByText('7 days', { exact: true }).click();
-    const days = page.getByRole('region', { name: 'Each UTC day' });
-    await days.getByRole('row').nth(8).waitFor({ state: 'detached' });
-    await days.getByTitle('40.5').first().waitFor();
-    expect(await days.getByRole('row').count()).toBe(8);
-    await page.locator('.recharts-area-area').waitFor({ state: 'attached' });
-    // The markup in the name is shown as text.
-    await page.getByRole('cell', { name: NAME }).first().waitFor();
-    await press('Compare with the contract now');
-    await page.getByText('RPC_URLS is not set for the console').waitFor();
   });
 
   it('a claim is acknowledged, by keyboard, after its consequence was shown', async () => {
@@ -141,22 +95,6 @@ describe('with data', () => {
     expect(claims).toHaveLength(1);
   });
 
-  it('the log is filtered, and paged', async () => {
-    await signIn(bench);
-    await page.goto(`${bench.origin}/operate/log`);
-    await press('Next');
-    await page.getByText('Page 2').waitFor();
-    await page.getByRole('textbox', { name: 'Command' }).fill('partner pause');
-    await press('Show');
-    const others = page.getByRole('cell', { name: 'partner set', exact: true });
-    await others.first().waitFor({ state: 'detached' });
-    await page.getByText('<script>alert(1)</script>').waitFor();
-    expect(await others.count()).toBe(0);
-    await page.getByRole('textbox', { name: 'Operator' }).fill('no one!');
-    await press('Show');
-    await page.getByText('actor must be the name of an operator').waitFor();
-  });
-
   it('the doctor looks on request, and its findings come in', async () => {
     await signIn(bench);
     await page.goto(`${bench.origin}/operate/doctor`);
@@ -167,7 +105,7 @@ describe('with data', () => {
   });
 
   it('a phone has the pages in a drawer', async () => {
-    await signIn(bench, { width: 360, colorScheme: 'light' });
+    await signIn(bench, 360);
     await press('Open the menu');
     await page.getByRole('dialog').getByRole('link', { name: 'Audits' }).click();
     await heading('Audits');
@@ -183,9 +121,7 @@ describe('with nothing', () => {
   afterAll(() => bench.stop());
 
   it('every page says what would be there', async () => {
-    const look = { width: 360, colorScheme: 'light' } as const;
-    bench.clock.set(Date.now());
-    await signIn(bench, look);
+    await signIn(bench, 360);
     const said = [
       ['/operate', 'There is no index yet'],
       [`/operate/wallets/${STAKER}`, 'There is no index yet'],
@@ -197,7 +133,7 @@ describe('with nothing', () => {
     for (const [path, text] of said) {
       await page.goto(`${bench.origin}${path}`);
       await page.getByText(text).first().waitFor();
-      await requireAccessible(`empty ${path}`, look);
+      await requireAccessible(`empty ${path}`);
     }
     // The log is not empty: it contains the sign-in.
     await page.goto(`${bench.origin}/operate/log`);
@@ -205,6 +141,67 @@ describe('with nothing', () => {
     await page.getByLabel('Command').fill('partner set');
     await page.getByLabel('Command').press('Enter');
     await page.getByText('Nothing was done that fits').waitFor();
-    await requireAccessible('empty /operate/log', look);
+    await requireAccessible('empty /operate/log');
+  });
+
+  describe('a sign-in', () => {
+    beforeEach(() => open(1440));
+
+    const place = () => new URL(page.url()).pathname + new URL(page.url()).search;
+
+    /** Gives the page a wallet that signs with the key of a test account. */
+    async function withWallet(account: Account): Promise<void> {
+      await page.exposeFunction('signByTest', (message: `0x${string}`) =>
+        account.signMessage({ message: { raw: message } }),
+      );
+      await page.addInitScript(`{
+        const request = async ({ method, params }) => {
+          if (method === 'eth_requestAccounts') return ['${account.address}'];
+          if (method === 'eth_chainId') return '0x1';
+          if (method === 'personal_sign') return window.signByTest(params[0]);
+          throw new Error(method);
+        };
+        const info = { uuid: 'b1e4ad4c-0000-4000-8000-000000000000', name: 'Test <b>wallet</b>', icon: 'data:,', rdns: 'test' };
+        const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider: { request } }) }));
+        addEventListener('eip6963:requestProvider', announce);
+        announce();
+      }`);
+    }
+
+    it('an area leads to its sign-in and back to the same place: by the provider', async () => {
+      bench.issuer.groups.set('ann', ['ops']);
+      await page.goto(`${bench.origin}/operate?tab=failed`);
+      await heading('Sign in as an operator');
+      await press('Sign in with your organisation');
+      await page.locator('input[name=login]').fill('ann');
+      await page.locator('input[name=password]').fill('any');
+      await page.locator('button[type=submit]').click();
+      await heading('Overview');
+      expect(place()).toBe('/operate?tab=failed');
+      await press('Sign out');
+      await heading('Sign in as an operator');
+    });
+
+    it('by a wallet, and again at the same place when the session has ended', async () => {
+      await withWallet(ADMIN);
+      await page.goto(`${bench.origin}/operate?tab=failed`);
+      await press('Sign in with Test <b>wallet</b>');
+      await heading('Overview');
+      bench.clock.advance(13 * 3_600_000);
+      await page.reload();
+      await heading('Sign in as an operator');
+      bench.clock.set(Date.now());
+      await press('Sign in with Test <b>wallet</b>');
+      await heading('Overview');
+      expect(place()).toBe('/operate?tab=failed');
+    });
+
+    it('who is no operator is told so, and leads nowhere else', async () => {
+      await withWallet(anAccount());
+      await page.goto(`${bench.origin}/operate/sign-in?returnTo=//evil.example/operate`);
+      await press('Sign in with Test <b>wallet</b>');
+      await page.getByText('not one of the operators').waitFor();
+      expect(new URL(page.url()).origin).toBe(bench.origin);
+    });
   });
 });

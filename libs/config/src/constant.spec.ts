@@ -37,11 +37,6 @@ describe('constants', () => {
     expect(readSettings(Fewer, source)).toMatchObject({ pollIntervalMs: 50, sealKeptDays: 0 });
   });
 
-  it('are not read from variables of their own', () => {
-    const source = { POLL_INTERVAL_MS: '50' };
-    expect(readSettings(Sample, source).pollIntervalMs).toBe(2000);
-  });
-
   it.each(['{', '3', 'null', '{"pollIntervalMs":"50"}', '{"pollMs":50}', '{"pollIntervalMs":-1}'])(
     'are not replaced by %s',
     (text) => {

@@ -7,30 +7,19 @@ import { API_VERSION } from '../http/signed-wire.js';
 
 export { exchange, type RawAnswer };
 
-export interface Expected {
+interface Expected {
   readonly method: string;
   /** The bytes that were sent, one character per byte. */
   readonly path: string;
   readonly secret: string;
 }
 
-/** An answer as supertest has read it; `text` is absent where there was no body. */
-interface ReadAnswer {
-  readonly status: number;
-  readonly headers: object;
-  readonly text?: string;
-}
-
-const textOf = (answer: Pick<RawAnswer, 'body'> | Pick<ReadAnswer, 'text'>): string =>
-  'text' in answer ? (answer.text ?? '') : (answer as RawAnswer).body;
-
 /** Sends the parts on one connection, and returns the first answer. */
 export async function answerTo(
   port: number,
   parts: readonly (string | Buffer)[],
-  methods: readonly string[] = [],
 ): Promise<RawAnswer> {
-  const [answer] = await exchange(port, parts, { methods });
+  const [answer] = await exchange(port, parts);
   if (answer === undefined) throw new Error('no answer');
   return answer;
 }
@@ -80,11 +69,9 @@ export class Caller {
 
 /** Checks the rules for every answer: signature, version, request id, rate limits, and a body in canonical form. */
 export function expectSigned(
-  answer: Pick<RawAnswer, 'headers' | 'body'> | Pick<ReadAnswer, 'headers' | 'text'>,
+  { headers, body }: Pick<RawAnswer, 'headers' | 'body'>,
   { method, path, secret }: Expected,
 ): void {
-  const headers = answer.headers as RawAnswer['headers'];
-  const body = textOf(answer);
   const content = Buffer.concat([Buffer.from(method + path, 'latin1'), Buffer.from(body)]);
   expect(headers['x-api-signature']).toBe(hmacSha256Hex(secret, content));
   expect(headers['x-api-version']).toBe(API_VERSION);
@@ -97,12 +84,10 @@ export function expectSigned(
 }
 
 export function expectError(
-  answer: Pick<RawAnswer, 'status' | 'body'> | Pick<ReadAnswer, 'status' | 'text'>,
+  answer: Pick<RawAnswer, 'status' | 'body'>,
   status: number,
   code: string,
 ): void {
-  expect({ status: answer.status, body: JSON.parse(textOf(answer)) }).toEqual({
-    status,
-    body: { success: false, code, message: expect.any(String) },
-  });
+  const body = { success: false, code, message: expect.any(String) };
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([status, body]);
 }

@@ -116,7 +116,7 @@ describe('many clients at once', () => {
       if (answer.status === 200) expect(answer.body).toBe(body);
       else expect([answer.status, answer.headers['retry-after']]).toEqual([429, '10']);
     }
-    expect(exportsOf().activeLists).toBe(0);
+    await eventually(() => exportsOf().activeLists === 0);
   });
 
   it('see a list end early where the database is lost', async () => {

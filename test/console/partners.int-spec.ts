@@ -1,5 +1,9 @@
+/** Tests the operators' pages of partners, and that the page of the registry shows the same as `registry status`. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { IndexStore, PublicationStore } from '#libs/db';
+import { dayText } from '#libs/domain';
+import { aWallet } from '#libs/testing/database';
 import {
   type IssuedBody,
   type PartnerBody,
@@ -8,22 +12,27 @@ import {
 } from '../../apps/console/src/operate/partners/partner.bodies.js';
 import { type RedemptionsBody } from '../../apps/console/src/operate/redemptions/redemption.bodies.js';
 import { type MembersBody } from '../../apps/console/src/operate/partners/members.controller.js';
+import { type RegistriesBody } from '../../apps/console/src/operate/registry/registry.controller.js';
 import {
   ADMIN,
   OPERATOR,
   refusalOf,
   VIEWER,
 } from '../../apps/console/src/testing/console-harness.support.js';
+import { seedIndex } from '../../apps/console/src/testing/operate-rows.support.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support.js';
 import { bodyOf, DeskBench, get } from './desk.support.js';
+import { FIRST, rootOf, seedPublications } from './registry-rows.support.js';
 
 const PARTNERS = '/api/operate/partners';
+const REGISTRIES = '/api/operate/registries';
+const REGISTRY = aWallet(0xe9);
 const HOSTILE = '<img src=x onerror=alert(1)> 🎮';
 
 let bench: DeskBench;
 let [admin, operator, viewer] = [] as unknown as [Visitor, Visitor, Visitor];
 beforeAll(async () => {
-  bench = await DeskBench.start();
+  bench = await DeskBench.start({ REGISTRY_ADDRESS: REGISTRY });
 });
 afterAll(() => bench.stop());
 beforeEach(async () => {
@@ -262,16 +271,79 @@ it('a private address is not called without the setting, whatever the request sa
   }
 });
 
-it('without SECRETS_KEY it says so, and with which command', async () => {
-  const bare = await DeskBench.start({ SECRETS_KEY: '', EVIDENCE_KEY: '' });
-  try {
-    const visitor = await bare.console.signedIn(ADMIN);
+/** The output of the command. */
+async function status(chainId: number): Promise<object> {
+  const settings = { CHAIN_ID: String(chainId), REGISTRY_ADDRESS: REGISTRY };
+  const { out } = await bench.cliWith(settings, 'registry', 'status', '--json');
+  return JSON.parse(out) as object;
+}
+
+describe('the registry', () => {
+  it('of an installation without an index has nothing to tell', async () => {
+    expect(await get<RegistriesBody>(viewer, REGISTRIES)).toEqual({
+      registries: [{ stakeSet: 'default', registry: REGISTRY, status: null }],
+    });
+  });
+
+  it('has what is published, what waits and what differs, as the command has it', async () => {
+    const { database, clock } = bench.console;
+    await seedIndex(database, clock.nowMs());
+    const { chainId = 0 } = (await new IndexStore(database).state()) ?? {};
+    const place = { chainId, registry: REGISTRY };
+    await seedPublications(database, place, clock.nowMs());
+    const [one, ...more] = (await get<RegistriesBody>(viewer, REGISTRIES)).registries;
+    expect(more).toEqual([]);
+    expect(one?.status).toMatchObject({
+      ...{ final: 2, lastDay: dayText(FIRST + 1), mined: 1, waiting: 1, different: 1, revised: 1 },
+      revisedDays: [dayText(FIRST)],
+    });
+    expect(one?.status?.publications[0]).toMatchObject({ status: 'due', transactionHash: null });
+    expect(one?.status?.publications.at(-1)).toMatchObject({
+      ...{ day: dayText(FIRST), status: 'final', root: rootOf(FIRST), reason: null },
+      transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    });
+    // The page does not show the nonce.
+    const { registry, publications, ...others } = (await status(chainId)) as {
+      registry: string;
+      publications: object[];
+    };
+    const shown = {
+      ...others,
+      publications: publications.map((line) => ({ ...line, nonce: undefined })),
+    };
+    expect([one?.registry, one?.status]).toEqual([registry, shown]);
+    // Publications of another registry are not shown.
+    const other = new PublicationStore(database, { chainId, registry: aWallet(0xea) });
+    const day = { day: FIRST, revision: 1, root: rootOf(1) };
+    await other.add(day, 'default', clock.nowMs());
+    expect((await get<RegistriesBody>(viewer, REGISTRIES)).registries).toEqual([one]);
+  });
+});
+
+describe('an installation with few settings', () => {
+  let bare: DeskBench;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    bare = await DeskBench.start({
+      ...{ SECRETS_KEY: '', EVIDENCE_KEY: '', REGISTRY_ADDRESS: `golf=${REGISTRY}` },
+    });
+  });
+  afterAll(() => bare.stop());
+  beforeEach(async () => {
+    visitor = await bare.console.signedIn(ADMIN);
+  });
+
+  it('without SECRETS_KEY says so, and with which command', async () => {
     const answer = await create(visitor, 'Keyless');
     expect(answer.status).toBe(503);
     const refusal = (await answer.json()) as { code: string; message: string };
     expect(refusal.code).toBe('SETTING_MISSING');
     expect(refusal.message).toContain('./lowmark cli partner create');
-  } finally {
-    await bare.stop();
-  }
+  });
+
+  it('does not show a registry that REGISTRY_ADDRESS does not name', async () => {
+    expect(await get<RegistriesBody>(visitor, REGISTRIES)).toEqual({
+      registries: [{ stakeSet: 'default', registry: null, status: null }],
+    });
+  });
 });

@@ -93,7 +93,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/console/src/approvals/approvals.int-spec.ts',
     'apps/console/src/auth/oidc.int-spec.ts',
     'apps/console/src/auth/routes.int-spec.ts',
-    'test/console/partner-reference.int-spec.ts',
+    'test/console/second-operator.int-spec.ts',
   ],
   'a signature of no key, for an address without a holder': [
     'apps/redemption/src/auth/sign-in.int-spec.ts',
@@ -109,11 +109,10 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   "a partner's session at the console": [
     'apps/console/src/auth/partners.int-spec.ts',
     'libs/operations/src/audit/audited.int-spec.ts',
-    'test/console/partner-leaks.int-spec.ts',
     'test/console/partner-api.int-spec.ts',
     'test/console/conformance-killed.soak-spec.ts',
     'libs/partner-sdk/src/conformance/conformance.int-spec.ts',
-    'test/console/conformance.int-spec.ts',
+    'test/console/partner-calls.int-spec.ts',
   ],
   "a partner's member who keeps the console busy": [
     'libs/partner-sdk/src/signing/explain-signature.spec.ts',

@@ -1,6 +1,6 @@
 /**
  * The books of the reference partner, on two replicas, and what it lets in. The conformance tester tries every rule
- * (test/conformance).
+ * (test/console).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

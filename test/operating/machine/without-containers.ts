@@ -33,7 +33,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'npm prune': 'would remove what the tests run on',
   'npx nest build': 'would delete the build under test',
   'node apps/web/build.mjs': 'would delete the pages under test',
-  'npm run start:': 'servers; test/restarts, test/stack and console-by-hand.e2e-spec.ts start them',
+  'npm run start:': 'servers; test/restarts, test/stack and test/start start them',
   'node --max-semi-space-size=32 dist/apps/indexer/src/main.js':
     'a server; runs beside the commands',
   'cast call': 'is no tool of ours',

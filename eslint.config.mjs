@@ -48,7 +48,7 @@ const restricted = {
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '.data/**', 'node_modules/**', '**/*.generated.ts'] },
-  // Imports the published SDK; test/partner-docs/quick-start.e2e-spec.ts compiles it.
+  // Imports the published SDK; test/partner-docs/page-code.e2e-spec.ts compiles it.
   { ignores: ['docs/partners/examples/partner.ts'] },
   {
     files: ['**/*.ts'],

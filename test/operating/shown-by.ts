@@ -78,7 +78,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'the way from a partner to the api: a proxy, DNS': [
     'libs/partner-sdk/src/staking/staking-client.int-spec.ts',
     'libs/partner-sdk/src/staking/days.int-spec.ts',
-    'test/partner-docs/snapshot-example.e2e-spec.ts',
+    'test/partner-docs/page-code.e2e-spec.ts',
   ],
   "a player's wallet": [
     'libs/db/src/redemption/redemption-limits.int-spec.ts',

@@ -1,14 +1,14 @@
-/** A partner's project folder: the SDK in its published form, and the code of a page. */
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+/** A partner's project folder: the SDK in its published form, and the code of pages. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackage } from '#libs/testing/packages';
 import { compileCache } from '#libs/testing/programs';
 import { codeBlocks, read } from './markdown.js';
 
-const SDK = 'libs/partner-sdk';
 const MODULES = resolve('node_modules');
 const TSCONFIG = {
   compilerOptions: {
@@ -24,20 +24,25 @@ const TSCONFIG = {
   include: ['*.ts'],
 };
 
-export type Environment = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string>>;
 
 export class GameFolder {
   private readonly running: ChildProcess[] = [];
 
-  private constructor(readonly path: string) {}
+  private constructor(
+    private readonly root: string,
+    readonly path: string,
+  ) {}
 
-  /** Builds the SDK into a new folder, and writes each block of the page that has a file name as title. */
-  static of(page: string): GameFolder {
-    const folder = new GameFolder(mkdtempSync(join(tmpdir(), 'partner-game-')));
-    folder.installSdk();
+  /** Installs the SDK in a new project, and writes each block of the pages that has a file name as title. */
+  static async of(...pages: readonly string[]): Promise<GameFolder> {
+    const root = mkdtempSync(join(tmpdir(), 'partner-game-'));
+    const types = ['@types/node', 'undici-types'];
+    const { project } = await installPackage(resolve('libs/partner-sdk'), root, types);
+    const folder = new GameFolder(root, project);
     folder.write('package.json', JSON.stringify({ type: 'module' }));
     folder.write('tsconfig.json', JSON.stringify(TSCONFIG));
-    for (const { title, code } of codeBlocks(read(page))) {
+    for (const { title, code } of pages.flatMap((page) => codeBlocks(read(page)))) {
       if (/^[\w-]+\.ts$/.test(title)) folder.write(title, code);
     }
     return folder;
@@ -46,24 +51,6 @@ export class GameFolder {
   /** Copies an example that a page has its reader copy. */
   copy(example: string): void {
     cpSync(example, join(this.path, basename(example)));
-  }
-
-  private installSdk(): void {
-    const sdk = join(this.path, 'node_modules/@lowmark/partner-sdk');
-    mkdirSync(sdk, { recursive: true });
-    const build = [join(SDK, 'build.mjs'), join(sdk, 'dist')];
-    execFileSync(process.execPath, build, { stdio: 'pipe' });
-    cpSync(join(SDK, 'package.json'), join(sdk, 'package.json'));
-    for (const name of ['canonicalize', 'hash-wasm', 'standardwebhooks']) this.link(name);
-    this.link('@types/node');
-    this.link('undici-types');
-  }
-
-  /** Links a package that `npm install` would install. */
-  private link(name: string): void {
-    const target = join(this.path, 'node_modules', name);
-    mkdirSync(dirname(target), { recursive: true });
-    symlinkSync(join(MODULES, name), target);
   }
 
   private write(name: string, text: string): void {
@@ -119,6 +106,6 @@ export class GameFolder {
     const ended = alive.map((child) => once(child, 'exit'));
     for (const child of alive) child.kill();
     await Promise.all(ended);
-    rmSync(this.path, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true });
   }
 }

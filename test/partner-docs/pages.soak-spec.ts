@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
+import { PARTNER_CAPABILITIES } from '#libs/domain';
 import { freePort } from '#libs/devprocess';
 import { UNTIL_FINAL } from '../stack/stack-commands.js';
 import { RunningStack, START_MS, STACK_PORTS } from '../stack/running-stack.js';
@@ -32,7 +33,10 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['curl -i', /HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
   ['printf %s "$STAKING_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
   ['curl -s -H "X-API-KEY', /^[0-9a-f]{64} {2}-\n\d+\n$/],
-  ['npm run --silent cli -- sign', /^mistake +The path is signed without its first part/m],
+  [
+    'npm run --silent cli -- sign',
+    /^verdict +the one given is another\nmistake +The path is signed without its first part/m,
+  ],
   ['npm run --silent cli -- partner ping', /^GOOD$/m],
 ];
 
@@ -107,6 +111,8 @@ describe('the pages for partners', () => {
       await prepare(block);
       const { status, output } = await terminal.type(asTyped(block));
       if (block.code.startsWith('node tier.ts')) tier = output;
+      if (block.code.startsWith('LOWMARK_API_KEY='))
+        for (const name of PARTNER_CAPABILITIES) expect(output).toContain(`yes  ${name}`);
       const shows = SHOWS.find(([begins]) => block.code.startsWith(begins))?.[1];
       expect(output).toMatch(shows ?? '');
       // The page shows a wrong signature, and the command reports that by its exit status.

@@ -2,25 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PARTNER_CAPABILITIES, PARTNER_ERROR_CODES } from '#libs/domain';
-import { anchors, codeBlocks, links, pages, read } from './markdown.js';
-
-describe('the reader of pages', () => {
-  it('finds links, anchors and code, and nothing of the first two in code', () => {
-    const page = [
-      '# One `two`: three?',
-      '[a](x.md#y) and `[b](no)`',
-      '## Again',
-      '## Again',
-      '```ts a.ts',
-      '# no [c](no)',
-      '```',
-      '',
-    ].join('\n');
-    expect(links(page)).toEqual(['x.md#y']);
-    expect(anchors(page)).toEqual(['one-two-three', 'again', 'again-1']);
-    expect(codeBlocks(page)).toEqual([{ language: 'ts', title: 'a.ts', code: '# no [c](no)\n' }]);
-  });
-});
+import { codeBlocks, links, pages, read } from './markdown.js';
 
 describe.each(pages())('%s', (page) => {
   it('has JSON that is JSON', () => {

@@ -1,21 +1,13 @@
 /** `@lowmark/verify` as its users have it: packed, unpacked into an empty project, and started there. */
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackage, type InstalledPackage } from '#libs/testing/packages';
 
 const run = promisify(execFile);
 const HOME = resolve('libs/verify');
-const MODULES = resolve('node_modules');
 
 export interface VerifyRun {
   readonly status: number;
@@ -38,37 +30,27 @@ function makeClone(clone: string): void {
 export class InstalledVerify {
   private constructor(
     readonly folder: string,
-    readonly packed: readonly string[],
-    private readonly program: string,
+    private readonly installed: InstalledPackage,
   ) {}
 
   static async install(): Promise<InstalledVerify> {
     const folder = mkdtempSync(join(tmpdir(), 'lowmark-verify-'));
-    const source = join(folder, 'source');
-    mkdirSync(source);
-    for (const file of ['package.json', 'README.md']) cpSync(join(HOME, file), join(source, file));
-    await run(process.execPath, [join(HOME, 'build.mjs'), join(source, 'dist')]);
-    const npm = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', folder];
-    const { stdout } = await run('npm', npm, { cwd: source });
-    const [pack] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-    const installed = join(folder, 'project/node_modules/@lowmark/verify');
-    mkdirSync(installed, { recursive: true });
-    const archive = join(folder, pack.filename);
-    await run('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
-    const { bin, dependencies } = JSON.parse(
-      readFileSync(join(installed, 'package.json'), 'utf8'),
-    ) as { bin: Record<string, string>; dependencies: Record<string, string> };
-    for (const name of Object.keys(dependencies)) {
-      symlinkSync(join(MODULES, name), join(folder, 'project/node_modules', name));
-    }
+    const installed = await installPackage(HOME, folder);
     makeClone(join(folder, 'lowmark'));
-    const packed = pack.files.map(({ path }) => path);
-    return new InstalledVerify(folder, packed, join(installed, bin['lowmark-verify'] ?? ''));
+    return new InstalledVerify(folder, installed);
+  }
+
+  get packed(): readonly string[] {
+    return this.installed.packed;
   }
 
   /** The project folder in which the package is installed. */
   get project(): string {
-    return join(this.folder, 'project');
+    return this.installed.project;
+  }
+
+  private get program(): string {
+    return this.installed.programs['lowmark-verify'] ?? '';
   }
 
   remove(): void {

@@ -1,11 +1,19 @@
 /** Tests the package as a partner gets it: packed, unpacked into an empty project, imported, required, compiled. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants, cpSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { installPackage } from '#libs/testing/packages';
 
 const run = promisify(execFile);
 const HOME = resolve('libs/partner-sdk');
@@ -16,33 +24,11 @@ const LONG_MS = 300_000;
 let folder: string;
 let project: string;
 /** The files that `npm pack` has included, by their paths in the package. */
-let packed: string[];
+let packed: readonly string[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'partner-sdk-'));
-  const source = join(folder, 'source');
-  project = join(folder, 'project');
-  mkdirSync(source);
-  for (const file of ['package.json', 'README.md']) cpSync(join(HOME, file), join(source, file));
-  await run(process.execPath, [join(HOME, 'build.mjs'), join(source, 'dist')]);
-  const npm = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', folder];
-  const { stdout } = await run('npm', npm, { cwd: source });
-  const [pack] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-  packed = pack.files.map(({ path }) => path);
-  const installed = join(project, 'node_modules/@lowmark/partner-sdk');
-  mkdirSync(installed, { recursive: true });
-  const tar = ['-xzf', join(folder, pack.filename), '-C', installed, '--strip-components=1'];
-  await run('tar', tar);
-  mkdirSync(join(project, 'node_modules/@types'));
-  for (const name of [
-    'canonicalize',
-    'hash-wasm',
-    'standardwebhooks',
-    '@types/node',
-    'undici-types',
-  ]) {
-    symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
-  }
+  ({ project, packed } = await installPackage(HOME, folder, ['@types/node', 'undici-types']));
 }, LONG_MS);
 afterAll(() => {
   rmSync(folder, { recursive: true });

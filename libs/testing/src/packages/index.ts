@@ -1,0 +1,1 @@
+export { installPackage, type InstalledPackage } from './install-package.js';

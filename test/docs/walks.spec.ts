@@ -52,27 +52,6 @@ describe('the walks of ARCHITECTURE.md', () => {
   });
 });
 
-describe('the rule of a walk', () => {
-  /** `a` calls `b`, which calls `c`; then `a` calls `d`. */
-  const CALLS = new Set(['ab', 'bc', 'ad']);
-  const joined = (one: string, other: string): boolean =>
-    CALLS.has(one + other) || CALLS.has(other + one);
-
-  it.each([
-    ['abcd', ''],
-    ['ab', ''],
-    ['cbad', ''],
-    // `b`, which calls `c`, is missing.
-    ['acd', 'c'],
-    // `b` does not call `d`, and `a` is missing.
-    ['bcd', 'd'],
-    // `d` follows `a`, so `b` has returned and `c` cannot follow it.
-    ['abdc', 'c'],
-  ])('%s: joined with none is "%s"', (files, strays) => {
-    expect(strayFiles(files.split(''), joined).join('')).toBe(strays);
-  });
-});
-
 describe('the graph of imports', () => {
   it('follows a name through the index of its lib to the file that declares it', () => {
     const imports = graph.importsOf('apps/api/src/snapshots/snapshots.route.ts');

@@ -15,10 +15,8 @@ import {
   shrink,
   type Simulation,
 } from './kernel/index.js';
-import { EXAMPLES } from './kernel/examples.js';
 
 const SIMULATIONS: Record<string, () => Promise<Simulation>> = {
-  ...Object.fromEntries(EXAMPLES.map((example) => [example.name, () => Promise.resolve(example)])),
   core: async () => (await import('./core/core.simulation.js')).coreSimulation,
   engine: async () => (await import('./engine/engine.simulation.js')).engineSimulation,
 };

@@ -28,51 +28,6 @@ const seeds = (first: number, count: number): string[] => [
   ...['--seeds', String(count)],
 ];
 
-describe('the kernel', () => {
-  it('replaces clock, timers and random numbers, with the same ones for the same seed', async () => {
-    const ended = await Promise.all(
-      ['7', '7', '8'].map((seed) => simulate('sleeping', '--seed', seed)),
-    );
-    const [one, again, other] = ended.map(({ output }) => output);
-    expect(again).toBe(one);
-    expect(other).not.toBe(one);
-    expect(one).toContain('2026-01-02T00:00:01.000Z after 86400000 ms');
-    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
-  });
-
-  it('shortens a failing run to what makes it fail, and repeats it from its seed', async () => {
-    const { code, output } = await simulate('crossing', ...seeds(1, 1000));
-    expect(code).toBe(1);
-    // One addition of each, crossed: two reads, two pauses, two writes.
-    expect(output).toMatch(/^\d+ steps, shortened to 6:$/m);
-    expect(output).toMatch(/^lost addition: 1 of 2$/m);
-    const [, seed = ''] = /--seed (\d+)$/m.exec(output) ?? [];
-    const again = await simulate('crossing', '--seed', seed);
-    expect(again.code).toBe(1);
-    expect(output).toContain(again.output.trim());
-  });
-
-  it('never lets a killed process run again, but makes its calls that outlive it', async () => {
-    const { code, output } = await simulate('killed');
-    expect(code).toBe(0);
-    expect(output).toMatch(/its call was made[^]*idle/);
-    expect(output).not.toMatch(/timer fired|was answered/);
-  });
-
-  it('rejects a call that is never answered when its signal aborts', async () => {
-    expect(await simulate('unanswered')).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('given up: late'),
-    });
-  });
-
-  it('counts a rejection that no one handles as a failure', async () => {
-    const { code, output } = await simulate('careless');
-    expect(code).toBe(1);
-    expect(output).toContain('unhandled rejection');
-  });
-});
-
 describe.each(['core', 'engine'])('the %s in simulated worlds', (name) => {
   it('makes the same trace from the same seed, byte for byte', async () => {
     const [one, again] = await Promise.all(

@@ -157,18 +157,6 @@ describe('partners and redemptions', () => {
     await visit.goto(`/operate/log`);
     await page.getByText('reason: Asked by phone: it is not in their books.').waitFor();
   });
-
-  it('an action that was decided on an old view is refused with what has changed', async () => {
-    const partner = await desk.bench.game('Stale');
-    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
-    await visit.goto(`/operate/redemptions/${id}`);
-    await press('End it: the partner took no points');
-    await dialog().getByLabel('Reason').fill('Asked by phone.');
-    const as = ['--as', 'another'];
-    expect((await desk.bench.cli('redemption', 'set-partner-tx', id, 'tx-9', ...as)).code).toBe(0);
-    await press('End it: the partner took no points', dialog());
-    await dialog().getByText('by operator-set-transaction of operator:another').waitFor();
-  });
 });
 
 it('an invitation is accepted by a person who is a member until removed, or withdrawn', async () => {

@@ -51,9 +51,3 @@ export async function redemptionsOf(
   };
   return redemptions;
 }
-
-/** What 5,000 points come to now at the partner of the stack. */
-export function quoteOf(facts: StackFacts, wallet: string): Promise<unknown> {
-  const { name } = facts.partner;
-  return readAs(facts, wallet, `/api/partners/${name}/quote?points=5000`);
-}

@@ -18,10 +18,6 @@ export interface StackFacts {
   readonly vaultContract: string;
   readonly voucherSignerKey: string;
   readonly secretsKey: string;
-  readonly databaseUsers: {
-    readonly suffix: string;
-    readonly passwords: Readonly<Record<string, string>>;
-  };
   readonly partnerCallback: { readonly key: string; readonly secret: string };
   readonly partner: {
     readonly name: string;

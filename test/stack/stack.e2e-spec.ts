@@ -8,13 +8,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '#libs/testing/clock';
-import { createDatabase } from '#libs/db';
 import { freePort } from '#libs/devprocess';
-import { DatabaseUrl } from '#libs/platform';
 import { typeStackCommands } from './stack-commands.js';
-import { quoteOf, redemptionsOf, rpc } from './redeemer.js';
+import { redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, STACK_PORTS, type StackFacts } from './running-stack.js';
-import { pointsOf, stagesOf } from './timelines.js';
 
 const CLI = resolve('dist/apps/cli/src/main.js');
 
@@ -120,20 +117,6 @@ describe('npm start', () => {
     }
   });
 
-  it('publishes days of its history in a registry', async () => {
-    const status = async (): Promise<string> => {
-      const args = [CLI, 'registry', 'status', '--json'];
-      return (await promisify(execFile)(process.execPath, args, { cwd: directory })).stdout;
-    };
-    const published = async () => {
-      const { publications } = JSON.parse(await status()) as {
-        publications: readonly { readonly status: string }[];
-      };
-      return publications.filter(({ status }) => ['mined', 'final'].includes(status)).length;
-    };
-    await eventually(async () => (await published()) >= 2, { withinMs: 120_000, everyMs: 2_000 });
-  });
-
   it('shows how points become tokens, and how they come back', async () => {
     const running = stack;
     if (!running) throw new Error('nothing runs');
@@ -173,6 +156,20 @@ describe('npm start', () => {
     expect(sent).toMatch(/^[0-9a-f]{64}$/);
     expect(output).toContain(`= ${sent ?? ''}`);
     expect(output).toContain('"tokens":340');
+  });
+
+  it('publishes days of its history in a registry', async () => {
+    const status = async (): Promise<string> => {
+      const args = [CLI, 'registry', 'status', '--json'];
+      return (await promisify(execFile)(process.execPath, args, { cwd: directory })).stdout;
+    };
+    const published = async () => {
+      const { publications } = JSON.parse(await status()) as {
+        publications: readonly { readonly status: string }[];
+      };
+      return publications.filter(({ status }) => ['mined', 'final'].includes(status)).length;
+    };
+    await eventually(async () => (await published()) >= 2, { withinMs: 120_000, everyMs: 2_000 });
   });
 
   it('keeps its secrets from the screen and the logs', async () => {
@@ -228,27 +225,6 @@ describe('npm start', () => {
     await stack?.shows('Redemption 2: ');
   });
 
-  it('quotes no price of a thousandth that the indexer’s login wrote', async () => {
-    const facts = await (stack as RunningStack).facts();
-    const wallet = ((await rpc(facts, 'eth_accounts')) as string[]).at(-1) ?? '';
-    expect(await quoteOf(facts, wallet)).toMatchObject({ tokens: 340, refusal: null });
-    const { suffix, passwords } = facts.databaseUsers;
-    const login = { user: `lowmark_indexer_${suffix}`, password: passwords['indexer'] ?? '' };
-    const url = DatabaseUrl.parse(facts.databaseUrl).as(login).href;
-    const database = await createDatabase({ url, applicationName: 'thief', poolSize: 1 });
-    try {
-      const values = `VALUES (now(), 'thief', 0.00015)`;
-      await database.query({
-        text: `INSERT INTO staking.price (observed_at, source, usd) ${values}`,
-      });
-      expect(await quoteOf(facts, wallet)).toMatchObject({
-        refusal: { code: 'PRICE_UNAVAILABLE' },
-      });
-    } finally {
-      await database.close();
-    }
-  });
-
   it('ends and says why where a part dies', async () => {
     const running = stack;
     if (!running) throw new Error('nothing runs');
@@ -300,6 +276,18 @@ describe('npm start', () => {
     expect(facts.secretsKey).not.toBe(first.secretsKey);
   });
 });
+
+/** The second column of a timeline. */
+function stagesOf(timeline: string): string[] {
+  return [...timeline.matchAll(/^ {4}\d\d:\d\d:\d\d {2}(.{12})/gm)]
+    .map(([, stage = '']) => stage.trim())
+    .filter((stage) => !['deducting', 'deducted', 'reverting', '…'].includes(stage));
+}
+
+function pointsOf(timeline: string): number[] {
+  const shown = timeline.matchAll(/ points +([\d,]+) at /g);
+  return [...shown].map(([, points = '']) => Number(points.replaceAll(',', '')));
+}
 
 function logsOf(directory: string): Promise<string[]> {
   const names = ['indexer', 'api', 'redemption', 'console', 'partner'];

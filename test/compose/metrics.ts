@@ -44,6 +44,9 @@ export interface Dashboard {
   };
 }
 
+/** The tests of the alert rules, in deploy/prometheus. */
+export const RULE_TESTS = ['rules.test.yml', 'rules.hours.test.yml'];
+
 function rules(): (AlertRule | RecordingRule)[] {
   return (yamlOf('deploy/prometheus/rules.yml') as RulesFile).groups.flatMap((one) => one.rules);
 }

@@ -4,7 +4,7 @@
  * available, so each query of the dashboard is sent to Prometheus instead.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,13 @@ import { redemptionVaultAbi } from '#libs/chain';
 import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing/clock';
 import { programPath } from '../../libs/testing/src/jest/programs.mjs';
-import { alertRules, dashboard, dashboardExpressions, recordingRules } from '../compose/metrics.js';
+import {
+  alertRules,
+  dashboard,
+  dashboardExpressions,
+  recordingRules,
+  RULE_TESTS,
+} from '../compose/metrics.js';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { rpc } from '../stack/redeemer.js';
 import { RunningStack, START_MS, STACK_PORTS, type StackFacts } from '../stack/running-stack.js';
@@ -105,6 +111,14 @@ async function treasury(to: string, data: Hex): Promise<void> {
 }
 
 describe('Prometheus', () => {
+  it('does with our rules what their tests say', () => {
+    const words = ['test', 'rules', ...RULE_TESTS];
+    const cwd = 'deploy/prometheus';
+    const promtool = spawnSync('promtool', words, { cwd, encoding: 'utf8' });
+    expect(promtool.stdout + promtool.stderr).toContain('SUCCESS');
+    expect(promtool.status).toBe(0);
+  });
+
   it('reaches every target', async () => {
     const jobs = ['alertmanager', 'api', 'blackbox', 'certificates', 'console', 'indexer', 'node'];
     await within(async () => (await monitoring.query('up == 1')).length === jobs.length + 1);

@@ -18,14 +18,6 @@ describe.each(pages())('%s', (page) => {
     }
   });
 
-  it('names npm scripts that exist', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const named = [...read(page).matchAll(/npm run (?:--silent )?([\w:]+)/g)];
-    for (const [, script = ''] of named) expect(scripts).toHaveProperty([script]);
-  });
-
   it('is linked from the first page', () => {
     const name = page.split('/').at(-1) ?? '';
     if (name !== 'README.md') expect(links(read('docs/partners/README.md'))).toContain(name);

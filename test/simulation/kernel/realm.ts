@@ -75,30 +75,12 @@ function world(): Scheduler | undefined {
 type Fire = (...values: unknown[]) => void;
 
 class SimulatedTimer {
-  private id: number;
-
   constructor(
     private readonly scheduler: Scheduler,
-    private readonly set: () => number,
-  ) {
-    this.id = set();
-  }
-
-  ref(): this {
-    return this;
-  }
+    private readonly id: number,
+  ) {}
 
   unref(): this {
-    return this;
-  }
-
-  hasRef(): boolean {
-    return true;
-  }
-
-  refresh(): this {
-    this.clear();
-    this.id = this.set();
     return this;
   }
 
@@ -156,7 +138,7 @@ interface TimerPlan {
 
 function simulatedTimer(scheduler: Scheduler, { fire, ms, isInterval }: TimerPlan): SimulatedTimer {
   const everyMs = isInterval ? Math.max(1, ms) : undefined;
-  return new SimulatedTimer(scheduler, () => scheduler.setTimer(fire, ms, everyMs));
+  return new SimulatedTimer(scheduler, scheduler.setTimer(fire, ms, everyMs));
 }
 
 interface Abort {

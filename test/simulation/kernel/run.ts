@@ -53,9 +53,7 @@ export async function runOnce(
     if (unhandled) throw new DeviationError('unhandled rejection', textOf(unhandled.reason));
   };
   const scheduler = new Scheduler(choices, trace, simulation.options, allSettled);
-  // Those of a test runner would end its test.
-  const others = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', onUnhandled);
+  process.on('unhandledRejection', onUnhandled);
   const leave = enterRealm();
   let failure: RunResult['failure'];
   try {
@@ -69,7 +67,6 @@ export async function runOnce(
     leave();
     await settled();
     process.off('unhandledRejection', onUnhandled);
-    for (const other of others) process.on('unhandledRejection', other);
   }
   return { seed, failure, trace, script: choices.drawn(), steps: scheduler.steps };
 }

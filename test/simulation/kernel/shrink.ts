@@ -2,22 +2,16 @@
 import { type Script } from './choices.js';
 import { type RunResult, runOnce, type Simulation } from './run.js';
 
-export interface ShrinkLimits {
-  /** How many simpler runs are tried. Default: 1500. */
-  readonly mostRuns?: number;
-  /** Real time after which the best so far is taken. Default: half a minute. */
-  readonly mostMs?: number;
-}
+/** How many simpler runs are tried. */
+const MOST_RUNS = 1500;
+/** Real time after which the best so far is taken. */
+const MOST_MS = 30_000;
 
-export async function shrink(
-  simulation: Simulation,
-  failed: RunResult,
-  { mostRuns = 1500, mostMs = 30_000 }: ShrinkLimits = {},
-): Promise<RunResult> {
+export async function shrink(simulation: Simulation, failed: RunResult): Promise<RunResult> {
   let best = failed;
   let runs = 0;
-  const endMs = performance.now() + mostMs;
-  const isOver = (): boolean => runs >= mostRuns || performance.now() > endMs;
+  const endMs = performance.now() + MOST_MS;
+  const isOver = (): boolean => runs >= MOST_RUNS || performance.now() > endMs;
   const attempt = async (script: Script): Promise<boolean> => {
     if (isOver()) return false;
     runs++;
@@ -27,7 +21,7 @@ export async function shrink(
     best = result;
     return true;
   };
-  for (let before = Infinity; weightOf(best) < before && runs < mostRuns;) {
+  for (let before = Infinity; weightOf(best) < before && runs < MOST_RUNS;) {
     before = weightOf(best);
     for (const name of Object.keys(best.script)) await shrinkStream(name, () => best, attempt);
   }

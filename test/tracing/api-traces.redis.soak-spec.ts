@@ -1,5 +1,9 @@
-/** Tests the spans that a collector receives for a request to the api. */
+/**
+ * Tests the spans that a collector receives for a request to the api, and that tracing has no effect on a service if it is
+ * not configured, or if no collector answers.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '#libs/devprocess';
 import { type MintedCredential } from '#libs/signing';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
 import { startRedis, type TestRedis } from '#libs/testing/redis';
@@ -16,8 +20,14 @@ let database: TestDatabase;
 let redis: TestRedis;
 let collector: OtlpCollector;
 let credential: MintedCredential;
+/** The one that was started last. */
 let program: TracedProgram;
 let served: SeenSpan;
+
+async function start(environment: Readonly<Record<string, string>>): Promise<TracedProgram> {
+  const common = { DATABASE_URL: database.urlAs('api'), SECRETS_KEY };
+  return (program = await TracedProgram.start('api', { ...common, ...environment }));
+}
 
 async function ask(query: string, headers: Record<string, string> = {}): Promise<number> {
   const answer = await fetch(`${program.url}${PATH}?${query}`, {
@@ -32,9 +42,7 @@ beforeAll(async () => {
   redis = await startRedis();
   collector = await OtlpCollector.start();
   credential = await serveIndex(database.url);
-  program = await TracedProgram.start('api', {
-    DATABASE_URL: database.url,
-    SECRETS_KEY,
+  await start({
     REDIS_URL: redis.url,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -118,7 +126,8 @@ describe('a request to the api', () => {
     const sent = collector.bodies.join('\n');
     expect(sent).toContain('deployment.environment.name');
     const kept = [credential.apiKey, credential.sharedSecret, SECRETS_KEY, WALLET, WALLET.slice(2)];
-    kept.push('query-secret', 'walletAddress', COLLECTOR_KEY, redis.url, database.url);
+    kept.push('query-secret', 'walletAddress', COLLECTOR_KEY, redis.url);
+    kept.push(database.urlAs('api'));
     for (const secret of kept) {
       expect({ secret, sent: sent.includes(secret) }).toEqual({ secret, sent: false });
     }
@@ -128,5 +137,68 @@ describe('a request to the api', () => {
 
   it('is all that is sent: neither metrics nor logs', () => {
     expect([...collector.paths]).toEqual(['/v1/traces']);
+  });
+});
+
+// Each starts a program of its own: the one before has ended.
+describe('traces', () => {
+  const QUERY = `walletAddress=${WALLET}`;
+  const warningsOf = ({ log }: TracedProgram) => log.filter(({ level }) => level === 'warn');
+
+  it('without the variables load nothing of OpenTelemetry', async () => {
+    const off = await start({});
+    expect(await ask(QUERY)).toBe(200);
+    expect(await off.terminate()).toBe(0);
+    expect(off.hasLoadedOpenTelemetry).toBe(false);
+  });
+
+  it('for an unknown exporter are none, with a warning that says which there are', async () => {
+    const off = await start({ OTEL_TRACES_EXPORTER: 'otlp,zipkin' });
+    expect(await ask(QUERY)).toBe(200);
+    expect(await off.terminate()).toBe(0);
+    expect(off.hasLoadedOpenTelemetry).toBe(false);
+    expect(warningsOf(off)).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining('may be otlp, console') }),
+    ]);
+    expect(off.printed).not.toContain('Traces are sent');
+  });
+
+  it('that no collector takes are one warning, and nothing else', async () => {
+    const port = await freePort();
+    const dead = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://user:collector-secret@127.0.0.1:${port}`,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '200',
+    });
+    expect(dead.hasLoadedOpenTelemetry).toBe(true);
+    for (let asked = 0; asked < 40 && warningsOf(dead).length === 0; asked++) {
+      expect(await ask(QUERY)).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    for (let asked = 0; asked < 20; asked++) expect(await ask(QUERY)).toBe(200);
+    expect(await dead.terminate()).toBe(0);
+    expect(warningsOf(dead)).toEqual([
+      expect.objectContaining({
+        app: 'api',
+        reason: expect.stringContaining('ECONNREFUSED'),
+        msg: 'OpenTelemetry has trouble; the service goes on, traces may be missing',
+      }),
+    ]);
+    expect(dead.printed).not.toContain('collector-secret');
+  });
+
+  it('that are taken and never answered do not keep the service from ending', async () => {
+    const silent = await OtlpCollector.start({ silent: true });
+    try {
+      const held = await start({
+        OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      });
+      expect(await ask(QUERY)).toBe(200);
+      expect(await held.terminate()).toBe(0);
+      expect(silent.spans.map(({ name }) => name)).toContain('GET /api/staking/snapshots');
+    } finally {
+      await silent.stop();
+    }
   });
 });

@@ -105,9 +105,6 @@ function lowmark(args: string | readonly string[], settings: Record<string, stri
   return program('cli', given, { DATABASE_URL, SECRETS_KEY, ...settings }).ended;
 }
 
-const accountOf = (set: StakeSet): string =>
-  `eip155:${chains[set].chainId}:${chains[set].contracts.staking}`;
-
 /** The amounts of the last nine days, oldest first. The stake of ten days ago counts from the first day's beginning. */
 function amountsOf(set: StakeSet): number[] {
   const [first, second] = STAKES[set].map(Number) as [number, number];
@@ -120,9 +117,8 @@ function clientOf(set: StakeSet): StakingClient {
   return found;
 }
 
-async function amounts(by: StakeSet, contract?: string): Promise<number[]> {
-  const asked = contract === undefined ? {} : { contract };
-  const { stakingSnapshots } = await clientOf(by).snapshots(PLAYER, { lastDays: 9, ...asked });
+async function amounts(by: StakeSet): Promise<number[]> {
+  const { stakingSnapshots } = await clientOf(by).snapshots(PLAYER, { lastDays: 9 });
   return stakingSnapshots.map(({ snapshotAmount }) => snapshotAmount);
 }
 
@@ -139,28 +135,6 @@ async function contentOf(set: StakeSet): Promise<unknown[]> {
 }
 
 describe('an installation of several contracts', () => {
-  it.each(SETS)(
-    'answers the partner of %s from its own contract, as if it were the only one',
-    async (set) => {
-      const answer = await clientOf(set).snapshots(PLAYER, { lastDays: 9 });
-      expect(answer.stakingSnapshots.map(({ snapshotAmount }) => snapshotAmount)).toEqual(
-        amountsOf(set),
-      );
-      const { staking, token } = chains[set].contracts;
-      expect(answer).toMatchObject({ stakeContract: staking, tokenContract: token });
-      expect(Object.keys(answer)).not.toEqual(expect.arrayContaining(['contract']));
-      expect(Object.keys(answer)).not.toEqual(expect.arrayContaining(['chainId']));
-    },
-  );
-
-  it('answers of any contract that is asked for, on each chain, and of no other', async () => {
-    for (const set of SETS) expect(await amounts('golf', accountOf(set))).toEqual(amountsOf(set));
-    const { chainId, contracts } = chains.golf;
-    await expect(
-      amounts('golf', `eip155:${chainId + 1}:${contracts.staking}`),
-    ).rejects.toMatchObject({ status: 404, code: 'CONTRACT_NOT_FOUND' });
-  });
-
   it('tells the sets apart in the figures of the indexers; the default one’s are as ever', async () => {
     expect(await indexerOf('golf').metrics()).toMatch(
       /lowmark_index_head_block\{.*stake_set="golf"/,
@@ -179,25 +153,6 @@ describe('an installation of several contracts', () => {
     expect(found('stake set chess')).toContain(`on chain ${chains.chess.chainId}`);
     expect(found('stake set golf')).toBeUndefined();
     expect(found('indexer')).toBe('one holds the lead');
-  });
-
-  it('refuses to start an indexer of a set that there is not, and says what to do', async () => {
-    const { chainId, contracts, rpc } = chains.golf;
-    const { how, output } = await program('indexer', [], {
-      DATABASE_URL: database.urlAs('indexer'),
-      STAKE_SET: 'tennis',
-      CHAIN_ID: String(chainId),
-      RPC_URLS: rpc.url,
-      STAKE_CONTRACT: contracts.staking,
-      STAKE_START_BLOCK: String(contracts.startBlock),
-      TOKEN_CONTRACT: contracts.token,
-      INDEXER_PORT: '0',
-    }).ended;
-    expect(how).toBe(1);
-    expect(output).toContain('"code":"STAKE_SET_UNKNOWN"');
-    expect(output).toMatch(
-      /it has default, chess, golf\..*add tennis to STAKE_SETS and run `npm run migrate`/,
-    );
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Tests `migrate` as operators run it: several at once, killed in the middle, and by a program that is too old; and the
- * change from one database user for all programs to one for each. Needs a build.
+ * Tests `migrate` as operators run it: several at once, and killed in the middle; and the change from one database user
+ * for all programs to one for each. Needs a build.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -105,32 +105,6 @@ it('a migration that is killed in the middle leaves the database as it was, and 
   expect(await second.ended).toEqual({ how: 0, output: `Applied 1: ${NAME}\n` });
   const after = await database.query(CATALOG);
   expect(after).toHaveLength(before.length + 2);
-});
-
-describe('a program that is older than the database', () => {
-  let newer: TestDatabase;
-  beforeAll(async () => {
-    newer = await createTestDatabase();
-    expect(await next.migrate(newer.url).ended).toMatchObject({ how: 0 });
-  });
-  afterAll(() => newer.drop());
-
-  it.each(['cli', 'api', 'indexer', 'redemption'])('does not start: %s', async (app) => {
-    const environment = { ...SETTINGS, DATABASE_URL: newer.url };
-    const { how, output } = await program(app, app === 'cli' ? ['migrate'] : [], environment).ended;
-    expect({ how, output }).toMatchObject({ how: 1 });
-    expect(output).toContain(`migrated by a newer version of this program (${NAME}). Start that`);
-    expect(output).toContain('docs/operating/upgrade.md');
-    expect(output).toContain('SCHEMA_NEWER');
-  });
-
-  it('is let start by no command if the migration does not allow it', async () => {
-    const { how, output } = await next.migrate(newer.url, '--let-older-start', NAME).ended;
-    expect(how).toBe(1);
-    expect(output).toContain('restore the backup that was taken before it');
-    expect(output).toContain('OLDER_REFUSED');
-    expect(await migrateNow(newer.url).ended).toMatchObject({ how: 1 });
-  });
 });
 
 describe('an api that ends after the next version has migrated', () => {

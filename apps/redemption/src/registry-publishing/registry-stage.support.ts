@@ -63,6 +63,10 @@ export class RegistryStage {
     return startChain({ deployedSeconds: START, finalityDepth: FINALITY_DEPTH });
   }
 
+  static async start(): Promise<RegistryStage> {
+    return RegistryStage.on(await RegistryStage.startChain());
+  }
+
   /** A stage with a database of its own, on a chain that goes back to its first blocks. */
   static async on(chain: TestChain, stakedIn?: string): Promise<RegistryStage> {
     const depth = (await chain.player.head()) - CONTRACT_BLOCKS;
@@ -82,19 +86,24 @@ export class RegistryStage {
     return this.database.drop();
   }
 
+  async stop(): Promise<void> {
+    await this.chain.stop();
+    await this.leave();
+  }
+
   /** A database connection for what a test writes itself. */
   open(): Promise<Database> {
     return (this.connection ??= this.database.open());
   }
 
   /** The environment variables of the service. */
-  environment(): Record<string, string> {
+  environment(rpcUrls = this.chain.url): Record<string, string> {
     return {
       DATABASE_URL: this.database.urlAs('redemption'),
       SECRETS_KEY,
       EVIDENCE_KEY,
       CHAIN_ID: String(this.chain.chainId),
-      RPC_URLS: this.chain.url,
+      RPC_URLS: rpcUrls,
       TOKEN_CONTRACT: this.chain.contracts.token,
       VAULT_CONTRACT: this.chain.contracts.token,
       VOUCHER_SIGNER_KEY: '11'.repeat(32),

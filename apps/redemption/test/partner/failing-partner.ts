@@ -11,7 +11,7 @@ import {
   signatureOf,
 } from './seen-request.js';
 
-interface PartnerTemper {
+export interface PartnerTemper {
   readonly nature: PartnerNature;
   /** Probability that a call does not reach the books. */
   readonly faultRate: number;
@@ -50,6 +50,9 @@ export class FailingPartner {
   readonly oddities: string[] = [];
   /** Bodies of all confirmations that arrived, whatever the answer, by redemption id. */
   readonly confirmations = new Map<string, string[]>();
+  /** Step of which no call reaches the books, until it is changed. */
+  deafTo: BookRequest['step'] | undefined;
+  private faultRate: number;
   private readonly requestIds = new Set<string>();
   private readonly sockets = new Set<Socket>();
 
@@ -58,6 +61,7 @@ export class FailingPartner {
     private readonly temper: PartnerTemper,
   ) {
     this.books = new PartnerBooks(this.name, temper.nature);
+    this.faultRate = temper.faultRate;
   }
 
   static async start(temper: PartnerTemper): Promise<FailingPartner> {
@@ -76,6 +80,10 @@ export class FailingPartner {
 
   get callCount(): number {
     return this.requestIds.size;
+  }
+
+  heal(): void {
+    this.faultRate = 0;
   }
 
   async stop(): Promise<void> {
@@ -116,7 +124,7 @@ export class FailingPartner {
     }
     const call = { step, body: JSON.parse(request.body) as unknown } as BookRequest;
     const requestId = this.note(call, request);
-    if (temper.dice.chance(temper.faultRate)) {
+    if (step === this.deafTo || temper.dice.chance(this.faultRate)) {
       temper.dice.pick(FAULTS)(socket, signed);
     } else {
       socket.end(signed(this.books.handle(call, requestId, temper.nowMs())));

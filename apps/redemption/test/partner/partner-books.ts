@@ -25,7 +25,7 @@ export interface PartnerNature {
   readonly clockAheadMs: number;
 }
 
-interface BookedDeduction {
+export interface BookedDeduction {
   readonly redemptionId: string;
   readonly transactionId: string;
   readonly wallet: Address;

@@ -1,10 +1,12 @@
 /**
- * A subscriber that fails a third of the time, and workers that are killed. Every written event arrives, in the order of
- * its wallet, and no other event does.
+ * A partner that fails a third of the time, and workers that are killed. Every written event arrives, in the order of
+ * its wallet, and no other event does. So do the confirmations of the same partner's redemptions, which the same
+ * processes send by the older outbox, also those that waited there before the partner subscribed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, messageId, SubscriptionStore } from '#libs/db';
+import { PARTNER_CAPABILITIES } from '#libs/domain';
 import { mintWebhookSecret, webhookSealContext, KeyRing } from '#libs/signing';
 import { eventually } from '#libs/testing/clock';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database';
@@ -12,11 +14,15 @@ import { aWebhookId } from '#libs/testing/partner';
 import { testSeeds } from '#libs/testing/seeds';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
+import { RedeemingPlayers } from './redeeming-players.js';
+import { RedemptionHistory } from './redemption-history.js';
 import { WebhookSubscriber } from './webhook-subscriber.js';
 
 const LIMIT_MS = 1_500_000;
 const STEP_EVERY_MS = 250;
 const STEP_MS = 20_000;
+/** Milliseconds of the simulated clock: no confirmation has used up its attempts by then. */
+const MOST_MS = 6 * 3_600_000;
 
 /** Adds events as the trigger on redemptions does, for each wallet in turn, many in one transaction. */
 const ADD = `INSERT INTO webhooks.event (subscription, type, order_key, payload)
@@ -29,14 +35,18 @@ const AT_ONCE = 500;
 
 /** Number of events; SOAK_WEBHOOK_EVENTS sets another one. */
 const EVENTS = Number(process.env['SOAK_WEBHOOK_EVENTS'] ?? 100_000);
-/** Number of wallets. */
+/** Number of wallets, including those that redeem. */
 const WALLETS = 2003;
 const KILLS = Math.ceil(EVENTS / 2500);
+/** Redemptions before the partner subscribes, and more with each kill. */
+const REDEMPTIONS_BEFORE = 120;
+const REDEMPTIONS_A_KILL = 7;
 
-describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS} killed workers`, () => {
+describe(`${EVENTS} events beside redemptions, a partner that fails a third of the time, ${KILLS} killed workers`, () => {
   let test: TestDatabase;
   let admin: Database;
   let world: World;
+  let players: RedeemingPlayers;
   let subscriber: WebhookSubscriber;
   const id = aWebhookId();
   const secret = mintWebhookSecret();
@@ -49,7 +59,7 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
     const dice = new Dice(String(seed?.seed));
     subscriber = await WebhookSubscriber.start(() => secret, dice.for('subscriber'));
     world = await World.create({
-      ...{ databaseUrl: test.url, dice, capabilities: [], faultRate: 0 },
+      ...{ databaseUrl: test.url, dice, capabilities: PARTNER_CAPABILITIES, faultRate: 1 / 3 },
       worker: {
         ...{ databaseUrl: test.urlAs('redemption'), poolSize: 10 },
         engine: { atOnce: 32, leaseMs: 1500, pollMs: 100, payoutPollMs: 5000, listens: true },
@@ -60,12 +70,30 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
         },
       },
     });
+    players = new RedeemingPlayers(world);
   });
   afterAll(async () => {
     await world.stop();
     await subscriber.close();
     await test.drop();
   });
+
+  /** Makes the rows that a partner without webhooks has: owed confirmations, and open redemptions. */
+  async function redeemBefore(): Promise<void> {
+    world.partner.deafTo = 'confirm';
+    await players.redeem(REDEMPTIONS_BEFORE);
+    await world.fleet.start(2);
+    const claims = Math.floor((REDEMPTIONS_BEFORE * 3) / 4);
+    await eventually(
+      async () => {
+        await players.step(1000);
+        return (await players.counts()).owed >= claims / 2;
+      },
+      { withinMs: LIMIT_MS, everyMs: STEP_EVERY_MS, what: 'confirmations are owed' },
+    );
+    await world.fleet.stop();
+    world.partner.deafTo = undefined;
+  }
 
   async function subscribe(): Promise<void> {
     const ciphertext = KeyRing.parse(world.secretsKey).seal(secret, webhookSealContext(id));
@@ -80,15 +108,10 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
     }
   }
 
-  /** Advances the time of the workers, so that retries are due. */
-  async function step(ms: number): Promise<void> {
-    world.nowMs += ms;
-    await world.fleet.tell(world.nowMs);
-  }
-
   async function play(): Promise<void> {
+    const untilMs = world.nowMs + MOST_MS;
     while (!isOver) {
-      await step(STEP_MS);
+      await players.step(Math.min(STEP_MS, Math.max(0, untilMs - world.nowMs)));
       await sleep(STEP_EVERY_MS);
     }
   }
@@ -101,6 +124,7 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const share = Math.floor((EVENTS * kill) / (KILLS + 1));
       const what = `${share} events have arrived before kill ${kill}`;
+      await players.redeem(REDEMPTIONS_A_KILL);
       await eventually(() => subscriber.count >= share || subscriber.faults.length > 0, {
         withinMs: LIMIT_MS,
         what,
@@ -110,14 +134,16 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
     await adding;
   }
 
-  /** Makes all retries due. */
+  /** Heals the partner, and makes all retries due. */
   async function end(): Promise<void> {
+    world.partner.heal();
     const waiting = `SELECT count(*)::int AS count FROM webhooks.event WHERE state = 'waiting'`;
     await eventually(
       async () => {
-        await step(600_000);
+        await players.step(600_000);
+        const { open, owed } = await players.counts();
         const [row] = await admin.query<{ count: number }>({ text: waiting });
-        return row?.count === 0;
+        return open === 0 && owed === 0 && row?.count === 0;
       },
       { withinMs: LIMIT_MS, everyMs: STEP_EVERY_MS, what: 'nothing waits any more' },
     );
@@ -126,7 +152,11 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
   it(
     'all arrive, in the order of their wallet, and none is invented',
     async () => {
+      await redeemBefore();
+      const { owed } = await players.counts();
+      expect(owed).toBeGreaterThan(0);
       await subscribe();
+      const history = await RedemptionHistory.begin(admin);
       const arriving = killWhileTheyArrive().finally(() => {
         isOver = true;
       });
@@ -135,16 +165,24 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
       expect(world.fleet.deaths).toEqual([]);
       expect(world.fleet.kills).toBe(KILLS);
       await world.fleet.stop();
-      await judge();
+      await judge(history);
     },
     LIMIT_MS,
   );
 
-  async function judge(): Promise<void> {
+  async function judge(history: RedemptionHistory): Promise<void> {
+    const { ends, faults } = await players.settle();
+    expect(faults).toEqual([]);
+    expect(ends).toHaveLength(REDEMPTIONS_BEFORE + KILLS * REDEMPTIONS_A_KILL);
+    const states = new Set(ends.map(({ state }) => state));
+    expect([...states]).toEqual(expect.arrayContaining(['claimed', 'reverted']));
+    const changes = await history.changes();
+    expect(subscriber.changes).toEqual(changes);
+    const told = [...changes.values()].flat().length;
     const rows = await admin.query<{ id: string; wallet: string; state: string }>({
       text: 'SELECT id, order_key AS wallet, state FROM webhooks.event ORDER BY sequence',
     });
-    expect(rows).toHaveLength(EVENTS);
+    expect(rows).toHaveLength(EVENTS + told);
     expect(rows.filter(({ state }) => state !== 'delivered')).toEqual([]);
     const expected = new Map<string, string[]>();
     for (const row of rows) {
@@ -157,7 +195,7 @@ describe(`${EVENTS} events, a subscriber that fails a third of the time, ${KILLS
       ([wallet, ids]) => ids.join() !== subscriber.accepted.get(wallet)?.join(),
     );
     expect(differing).toEqual([]);
-    expect(subscriber.count).toBe(EVENTS);
+    expect(subscriber.count).toBe(EVENTS + told);
     // Without failures and repetitions the test would prove nothing.
     expect(subscriber.failures).toBeGreaterThan(EVENTS / 4);
     expect(subscriber.repeated).toBeGreaterThan(0);

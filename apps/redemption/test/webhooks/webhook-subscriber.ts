@@ -11,9 +11,18 @@ import { type Dice } from '../world/dice.js';
 export class WebhookSubscriber {
   /** `webhook-id`s in the order of their first acceptance, by wallet. */
   readonly accepted = new Map<string, string[]>();
+  /**
+   * The statuses of each real redemption, in the order of their first acceptance. Events that only carry a number are
+   * left out.
+   */
+  readonly changes = new Map<string, string[]>();
   readonly faults: string[] = [];
+  requests = 0;
   failures = 0;
+  /** Accepted events whose answer was lost, so that they are sent again. */
+  unheard = 0;
   repeated = 0;
+  isGone = false;
   private readonly seen = new Set<string>();
 
   private constructor(
@@ -46,11 +55,12 @@ export class WebhookSubscriber {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
     // A worker that is killed while sending leaves an incomplete body.
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
     const roll = this.dice.between(0, 29);
-    if (roll < 10) {
+    if (roll < 10 || this.isGone) {
       this.failures += 1;
       if (roll < 8) response.writeHead(500).end('not now');
       else request.socket.destroy();
@@ -61,9 +71,10 @@ export class WebhookSubscriber {
     } catch (error) {
       this.faults.push(String(error));
     }
-    // An accepted event whose answer is lost is sent again.
-    if (roll === 10) request.socket.destroy();
-    else response.writeHead(204).end();
+    if (roll === 10) {
+      this.unheard += 1;
+      request.socket.destroy();
+    } else response.writeHead(204).end();
   }
 
   private accept({ id, data }: ReturnType<typeof verifyWebhook>): void {
@@ -76,5 +87,8 @@ export class WebhookSubscriber {
     const own = this.accepted.get(wallet);
     if (own === undefined) this.accepted.set(wallet, [id]);
     else own.push(id);
+    if (!('redemptionId' in data) || !data.redemptionId.includes('-')) return;
+    const { redemptionId, status } = data;
+    this.changes.set(redemptionId, [...(this.changes.get(redemptionId) ?? []), status]);
   }
 }

@@ -37,4 +37,8 @@ export class Dice {
     if (choice === undefined) throw new Error('there is nothing to pick from');
     return choice;
   }
+
+  some<T>(choices: readonly T[], probability = 0.5): T[] {
+    return choices.filter(() => this.chance(probability));
+  }
 }

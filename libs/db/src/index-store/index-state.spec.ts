@@ -7,7 +7,7 @@ import {
   requireSameSettings,
   settingDifferences,
 } from './index-state.js';
-import { byWallet } from './range-rows.js';
+import { byWallet } from './index-store.js';
 
 const settings: IndexSettings = {
   chainId: 2741,

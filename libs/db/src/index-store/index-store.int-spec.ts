@@ -35,7 +35,7 @@ import {
   readIndexSums,
   SnapshotStore,
 } from '../index.js';
-import { LOCK_STATE } from './index-store.js';
+import { LOCK_STATE } from './index-lead.js';
 import { type LeaderTimings } from './leader-lock.js';
 
 let test: TestDatabase;

@@ -19,7 +19,7 @@ import {
   TOKEN,
   walletsOf,
 } from '#libs/testing/fake-node';
-import { type IndexedChain, type IndexerUnderTest, startIndexer } from './harness.js';
+import { type IndexedChain, type IndexerUnderTest, startIndexer } from '../harness.js';
 
 const START = 1_760_000_000;
 const FINALITY = 10;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { IndexStore } from '#libs/db';
+import { clearFindings, type Findings, IndexStore, recordFinding } from '#libs/db';
 import { aWallet, createTestDatabase } from '#libs/testing/database';
 import { DoctorBench, OFF_CHAIN } from './testing/doctor-bench.support.js';
 
@@ -292,5 +292,18 @@ describe('the database', () => {
     await store.clearHalt(fence);
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.found).toContain('DEEP_REORGANISATION');
+  });
+
+  it.each<[Findings, string]>([
+    [[aWallet(1), aWallet(2)], '2 wallets'],
+    ['all', 'any wallet'],
+  ])('in which a check found a difference: %j', async (findings, wallets) => {
+    const database = await bench.test.open();
+    await recordFinding(database, findings, 'audit');
+    const found = await bench.finding('index: wrong figures', OFF_CHAIN);
+    await clearFindings(database, 'all');
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toContain(`does not answer about ${wallets}`);
+    expect(found.mend).toContain('`index repair`');
   });
 });

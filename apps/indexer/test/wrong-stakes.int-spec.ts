@@ -5,9 +5,10 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseStakeViews } from '#libs/chain';
-import { type Database, IndexStore, SnapshotStore } from '#libs/db';
+import { clearFindings, type Database, IndexStore, readFindings, SnapshotStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { stake } from '#libs/testing/chain';
+import { eventually } from '#libs/testing/clock';
 import { aWallet } from '#libs/testing/database';
 import { type FaultyNode, startFaultyNode } from '#libs/testing/fake-node';
 import { AuditBench, NOON_MS } from './audit-bench.js';
@@ -193,6 +194,11 @@ describe('the indexer’s credential', () => {
     await change(wallet(1), -500n);
     expect(await auditedBy(indexer)).toMatchObject({ result: 'ok' });
     expect(await elsewhere()).toEqual(before);
+    // The next change of the wallet is computed from what the indexer wrote.
+    await clearFindings(await suite.database.open(), 'all');
+    await suite.chain.player.block(START + 240, stake(WRONG, 7n));
+    await eventually(async () => (await readFindings(intruder)).length > 0);
+    expect(await readFindings(intruder)).toEqual([WRONG]);
   });
 });
 

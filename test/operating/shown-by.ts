@@ -236,7 +236,7 @@ export const SHOWN_BY: Readonly<Record<string, readonly string[]>> = {
     'apps/cli/src/redemption-show.int-spec.ts',
   ],
   Redis: [
-      'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
+    'apps/redemption/src/http/shared-limits.redis.int-spec.ts',
     'apps/api/src/snapshots/sharing.redis.int-spec.ts',
     'libs/cache/src/redis-rate-limiter.redis.int-spec.ts',
     'test/compose/compose-isolation.spec.ts',

@@ -1,8 +1,8 @@
 /**
- * Wrong figures from one end to the other: a sealed week, three wallet-days falsified in the database, found, repaired by
- * the operator's command, sealed again, and told to the partner. Needs a build.
+ * Wrong figures from one end to the other: a sealed and published week, three wallet-days falsified in the database,
+ * found, repaired by the operator's command, sealed again, and told to the partner. Needs a build.
  */
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type SealedDay } from '#libs/db';
 import { dayText, type PartnerId } from '#libs/domain';
 import { eventually } from '#libs/testing/clock';
@@ -10,6 +10,8 @@ import { addPartner, type Api, startApi } from '../../apps/api/src/testing/api-h
 import { AuditBench } from '../../apps/indexer/test/audit-bench.js';
 import { DAY, MIDNIGHT } from '../../apps/indexer/test/seal-suite.js';
 import { subscribeAgain } from '../../libs/db/src/webhooks/webhook-bench.support.js';
+import { InstalledVerify } from '../verify/installed-verify.js';
+import { reportOf } from '../verify/verify-suite.js';
 import {
   ALICE,
   BOB,
@@ -24,6 +26,14 @@ import {
 } from './falsified-index.js';
 
 const suite = new RepairSuite();
+let verify: InstalledVerify;
+
+beforeAll(async () => {
+  verify = await InstalledVerify.install();
+});
+afterAll(() => {
+  verify.remove();
+});
 
 /** Lows of a day of Alice and of Carol. No sum shows them. */
 const BEFORE_SEALING = [
@@ -63,6 +73,7 @@ describe('a wrong figure', () => {
     const bench = await suite.aBench(indexer);
     await bench.service.tick();
     const wrongDay = (await bench.days.byDay(dayAt(1))) as SealedDay;
+    const registry = await suite.publishedRegistry(wrongDay, MIDNIGHT + DAYS * DAY + 60);
     await suite.settled(indexer);
     await suite.falsify(...AFTER_SEALING);
     const api = await startApi({}, suite.database);
@@ -137,6 +148,7 @@ describe('a wrong figure', () => {
       expect(JSON.parse(proof.body)).toMatchObject({
         ...{ low: '970', day: { revision: 2, previousRoot: wrongDay.root } },
       });
+      await expectVerified({ sealed, wrongDay, registry, partner });
       await expectTold(database);
       // A repair that ended before it told the partners is completed by the next one.
       await suite.falsify(
@@ -153,6 +165,26 @@ describe('a wrong figure', () => {
     }
   });
 });
+
+async function expectVerified({
+  sealed,
+  wrongDay,
+  registry,
+  partner: { api, apiKey },
+}: {
+  readonly sealed: readonly SealedDay[];
+  readonly wrongDay: SealedDay;
+  readonly registry: string;
+  readonly partner: Asked;
+}): Promise<void> {
+  const day = sealed.find((one) => one.day === wrongDay.day) as SealedDay;
+  const args = [...suite.chainArgs(day), '--api', api.url, '--registry', registry, '--json'];
+  const report = reportOf(await verify.run(args, { LOWMARK_API_KEY: apiKey }));
+  expect(report.days[0]?.comparisons).toMatchObject([
+    { with: 'api', result: 'agrees', root: day.root, revision: 2, previousRoot: wrongDay.root },
+    { with: 'registry', result: 'differs', root: wrongDay.root },
+  ]);
+}
 
 async function expectTold(database: Parameters<typeof rowsOf>[0]): Promise<void> {
   const answers = await rowsOf<{ path: string; is_certain: boolean; figures: object[] }>(

@@ -79,7 +79,7 @@ describe('with the api', () => {
 
   it('names wallet and day where one row of the database was changed', async () => {
     const { bench, days } = await suite.twoSealedDays();
-    const { root } = await suite.revised(bench, 33n);
+    const { root, previousRoot } = await suite.revised(bench, 33n);
     await withApi(async ({ url }, partner) => {
       const args = [...suite.chainArgs(...ends(days)), '--api', url];
       const { status, out } = await verify.run(args, credentials(partner));
@@ -88,7 +88,7 @@ describe('with the api', () => {
       expect(first).toContain('AGREES with the api');
       expect(second).toContain(`${dayText(MIDNIGHT / DAY)}  by the chain`);
       expect(second).toContain(
-        `DIFFERS from the api (revision 2): its root is ${root}, signed by key ${await keyIdOf(url)}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
+        `DIFFERS from the api (revision 2; the root before was ${previousRoot}): its root is ${root}, signed by key ${await keyIdOf(url)}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
       );
       expect(status).toBe(1);
       // Without the secret the program uses proofs, since lists are signed with the secret.

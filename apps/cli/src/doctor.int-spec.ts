@@ -295,15 +295,15 @@ describe('the database', () => {
   });
 
   it.each<[Findings, string]>([
-    [[aWallet(1), aWallet(2)], '2 wallets'],
-    ['all', 'any wallet'],
+    [[aWallet(1), aWallet(2)], '2'],
+    ['all', 'any'],
   ])('in which a check found a difference: %j', async (findings, wallets) => {
     const database = await bench.test.open();
     await recordFinding(database, findings, 'audit');
     const found = await bench.finding('index: wrong figures', OFF_CHAIN);
     await clearFindings(database, 'all');
     expect(found).toMatchObject({ state: 'fault', code: 1 });
-    expect(found.found).toContain(`does not answer about ${wallets}`);
+    expect(found.found).toMatch(new RegExp(`does not answer about: ${wallets}$`));
     expect(found.mend).toContain('`index repair`');
   });
 });

@@ -51,8 +51,10 @@ export const indexCheck = table({
       title: 'index: wrong figures',
       ask: ({ findings }) => {
         if (findings.length === 0) return undefined;
-        const wallets = findings === 'all' ? 'any wallet' : `${findings.length} wallets`;
-        return fault(`a check found a difference: the api does not answer about ${wallets}`);
+        const wallets = findings === 'all' ? 'any' : String(findings.length);
+        return fault(
+          `a check found a difference; wallets that the api does not answer about: ${wallets}`,
+        );
       },
       remedy:
         'Compare the index with the chain, and repair it: `index repair`. See docs/operating/troubleshooting.md#a-wrong-figure.',

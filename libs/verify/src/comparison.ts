@@ -15,6 +15,8 @@ export interface Comparison {
   /** The root that the other side claims. */
   readonly root?: string;
   readonly revision?: number;
+  /** The root of the revision before, by the api. */
+  readonly previousRoot?: string;
   /** The id of the public key that signed the answer of the api. */
   readonly signedBy?: string;
   /** The first wallet on which both differ, where it could be found. */
@@ -34,6 +36,7 @@ export interface Others {
 interface ClaimedRoot {
   readonly root: string;
   readonly revision?: number;
+  readonly previousRoot?: string;
   readonly signedBy?: string;
 }
 
@@ -65,8 +68,13 @@ export class Comparer {
   ): Promise<Comparison> {
     let said: ClaimedRoot;
     try {
-      const { root, revision, signedBy } = await say();
-      said = { root, ...(revision !== undefined && { revision }), ...(signedBy && { signedBy }) };
+      const { root, revision, previousRoot, signedBy } = await say();
+      said = {
+        root,
+        ...(revision !== undefined && { revision }),
+        ...(previousRoot !== undefined && { previousRoot }),
+        ...(signedBy && { signedBy }),
+      };
     } catch (error) {
       return { with: name, result: 'unchecked', reason: reasonOf(error) };
     }

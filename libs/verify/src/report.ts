@@ -65,9 +65,19 @@ export function textOf({ chain, comparisons }: CheckedDay): string {
 }
 
 function lineOf(comparison: Comparison): string {
-  const { with: name, result, root, revision, difference, reason, signedBy } = comparison;
+  const {
+    with: name,
+    result,
+    root,
+    revision,
+    previousRoot,
+    difference,
+    reason,
+    signedBy,
+  } = comparison;
   const other = NAMES[name];
-  const of = revision !== undefined && revision > 1 ? ` (revision ${revision})` : '';
+  const before = previousRoot === undefined ? '' : `; the root before was ${previousRoot}`;
+  const of = revision !== undefined && revision > 1 ? ` (revision ${revision}${before})` : '';
   const by = signedBy === undefined ? '' : `, signed by key ${signedBy}`;
   if (result === 'agrees') return `AGREES with ${other}${of}${by}`;
   if (result === 'unchecked') return `NOT CHECKED against ${other}: ${reason ?? ''}`;

@@ -88,7 +88,7 @@ async function repair(call: Call, given: Given): Promise<void> {
       const done = await withProgress(terminal, (onProgress) =>
         apply(call, { ...context, onProgress }, { plan, reason: given.reason ?? '' }),
       );
-      call.print({ ...planJson(plan), ...done }, `${planText(plan)}${doneText(done)}`);
+      call.print({ ...planJson(plan), ...done }, `${planText(plan)}${doneText(done, plan)}`);
     },
     stakeSet,
   );
@@ -183,8 +183,10 @@ function tokensOf({ state: { tokenDecimals } }: RepairPlan): (amount: bigint) =>
   return (tokenAmount) => tokensText({ tokenAmount, tokenDecimals });
 }
 
-function doneText({ repaired, told }: RepairDone): string {
-  return `\nRepaired ${repaired} wallets. The indexer begins to seal the days again within ten seconds.\n${toldText(told)}`;
+function doneText({ repaired, told }: RepairDone, plan: RepairPlan): string {
+  if (isRight(plan)) return toldText(told);
+  const what = repaired === 0 ? 'Corrected the sums' : `Repaired ${repaired} wallets`;
+  return `\n${what}. The indexer reads on from block ${plan.block.number}, and seals the days again within ten minutes.\n${toldText(told)}`;
 }
 
 function toldText(told: RepairDone['told']): string {

@@ -1,7 +1,7 @@
 /**
  * Events that a provider leaves out or alters, in each mode of STAKE_VERIFICATION: the index is right, or it is not ready
  * and reports why. Providers that err now and then, lag behind or are away are in test/simulation; habits of real ones in
- * field.int-spec.ts; the faults of a single answer in libs/chain.
+ * the folder `field`; the faults of a single answer in libs/chain.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationMode } from '#libs/chain';

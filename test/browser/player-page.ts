@@ -5,6 +5,9 @@ import { messageOf } from '#libs/platform';
 import { eventually } from '#libs/testing/clock';
 import { PARTNER, type PlayerStage } from './player-stage.js';
 
+/** Requests in a row that reach both replicas. The proxy takes turns. */
+const ASKS = 6;
+
 export class PlayerPage {
   private constructor(
     readonly page: Page,
@@ -35,8 +38,8 @@ export class PlayerPage {
   }
 
   /**
-   * Reloads the page once the service lists the partners. The service caches its list for a moment, and the page asks
-   * for it only once a minute.
+   * Reloads the page once every replica of the service lists the partners. A replica caches its list for a moment, and
+   * the page asks for it only once a minute.
    */
   async showPartners(names: readonly string[]): Promise<void> {
     const { request } = this.page.context();
@@ -46,7 +49,11 @@ export class PlayerPage {
       const { partners } = (await answer.json()) as { partners: { name: string }[] };
       return names.every((wanted) => partners.some(({ name }) => name === wanted));
     };
-    await eventually(areListed, { withinMs: PAGE_PATIENCE_MS, everyMs: 250 });
+    const areListedByAll = async (): Promise<boolean> => {
+      for (let ask = 0; ask < ASKS; ask++) if (!(await areListed())) return false;
+      return true;
+    };
+    await eventually(areListedByAll, { withinMs: PAGE_PATIENCE_MS, everyMs: 250 });
     await this.page.reload();
   }
 

@@ -1,4 +1,4 @@
-/** Two replicas of the API that share a Redis, also one whose content somebody else changes. */
+/** Two replicas of the API that share a Redis, also one whose content another writer changes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { IndexStore } from '#libs/db';

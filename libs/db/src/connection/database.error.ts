@@ -119,6 +119,8 @@ const LOGIN_REFUSED = /^28/;
 // cancelled statements (57), faults of the machine and refusals of poolers (58, XX000), deadlocks and serialisation
 // failures (40).
 const PASSING = /^(?:(?:08|53|57|58|40)...|XX000)$/;
+// A refused write, of which the connection knows whether it may pass: a session that only reads is refused for good.
+const READ_ONLY = '25006';
 /** PostgreSQL's function that refuses a prepared statement whose columns have changed since, as a migration does. */
 const CHANGED_COLUMNS = 'RevalidateCachedQuery';
 const SQL_STATE = /^[0-9A-Z]{5}$/;
@@ -137,7 +139,9 @@ export function databaseError(error: unknown): LowmarkError | Error {
     code !== undefined && SQL_STATE.test(code) && 'severity' in error ? code : undefined;
   if (sqlState !== undefined) {
     if (LOGIN_REFUSED.test(sqlState)) return new LoginRefusedError(sqlState, error);
-    return PASSING.test(sqlState) || PASSING_STATES.has(sqlState) || isOfTheSession(error)
+    const mayPass =
+      sqlState !== READ_ONLY && (PASSING.test(sqlState) || PASSING_STATES.has(sqlState));
+    return mayPass || isOfTheSession(error)
       ? new DatabaseUnavailableError(error)
       : new DatabaseRefusedError(sqlState, error);
   }

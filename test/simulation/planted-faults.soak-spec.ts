@@ -4,35 +4,19 @@
  * the faults with the seed and the time that found them.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { FaultBench } from './planted-faults.js';
+import { resolve } from 'node:path';
+import { FaultBench, plantedFaults } from './planted-faults.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FAULTS = join(import.meta.dirname, 'faults');
 const SEEDS = 20_000;
 const LIMIT_MS = 30 * 60_000;
 
 const SAMPLE = ['02-a-change-at-midnight-counts-the-day-before', 'retry-deducts-twice'];
 
-const all = readdirSync(FAULTS).flatMap((simulation) =>
-  readdirSync(join(FAULTS, simulation)).map((file) => ({
-    simulation,
-    name: file.replace('.patch', ''),
-    patch: join(FAULTS, simulation, file),
-  })),
-);
-
 const faults =
-  process.env['PLANTED_FAULTS'] === 'all' ? all : all.filter(({ name }) => SAMPLE.includes(name));
-
-it.each(all)('the patch of $name applies', async ({ patch }) => {
-  await expect(
-    promisify(execFile)('git', ['apply', '--check', patch], { cwd: ROOT }),
-  ).resolves.toBeDefined();
-});
+  process.env['PLANTED_FAULTS'] === 'all'
+    ? plantedFaults
+    : plantedFaults.filter(({ name }) => SAMPLE.includes(name));
 
 describe('planted faults', () => {
   const table: string[][] = [['simulation', 'fault', 'seed', 'seconds', 'deviation']];

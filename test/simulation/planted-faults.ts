@@ -1,5 +1,6 @@
 /** Plants faults in a copy of the tree, and runs a simulation there until it finds them. */
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,6 +11,17 @@ const run = promisify(execFile);
 
 const PARTS = ['apps', 'libs', 'bench', 'test', 'contracts'];
 const FILES = ['package.json', 'nest-cli.json', 'tsconfig.json', '.swcrc'];
+
+const FAULTS = join(import.meta.dirname, 'faults');
+
+/** The patches of `faults/`, each in the folder of the simulation that finds it. */
+export const plantedFaults = readdirSync(FAULTS).flatMap((simulation) =>
+  readdirSync(join(FAULTS, simulation)).map((file) => ({
+    simulation,
+    name: file.replace('.patch', ''),
+    patch: join(FAULTS, simulation, file),
+  })),
+);
 
 export interface FoundFault {
   /** Undefined if no seed found it. */

@@ -156,7 +156,7 @@ class Endpoint {
   async skippedHeight(): Promise<bigint | undefined> {
     const { number } = this.latest;
     const from = number > PROBED_BLOCKS ? number - PROBED_BLOCKS : 0n;
-    return new ChainReader(this.subject.pool).skippedHeight(from, number, this.name);
+    return new ChainReader(this.subject.pool).skippedHeight({ from, to: number }, this.name);
   }
 
   /** The reason why the endpoint does not give the state of a block; undefined where it does. */

@@ -209,11 +209,8 @@ export class IndexPreparation {
 const PROBED_BLOCKS = 128n;
 
 /** @throws PermanentError where the chain skips a height of the range */
-export async function requireEveryHeight(
-  reader: ChainReader,
-  { from, to }: BlockRange,
-): Promise<void> {
-  const skipped = await reader.skippedHeight(from, to);
+export async function requireEveryHeight(reader: ChainReader, range: BlockRange): Promise<void> {
+  const skipped = await reader.skippedHeight(range);
   if (skipped === undefined) return;
   throw new PermanentError(
     'CHAIN_SKIPS_HEIGHTS',

@@ -15,6 +15,7 @@ import {
 } from '../rpc/rpc.errors.js';
 import { findLostLogs } from '../logs/lost-logs.js';
 import { parseLogList } from '../logs/range-logs.js';
+import { type BlockRange } from '../logs/read-range.js';
 import { accepted, questionTo, Quorum } from '../quorum/quorum.js';
 import { countProviders, OUTAGE_PATIENCE_MS } from '../rpc/endpoint-urls.js';
 import { valueOf } from '../rpc/rpc-call.js';
@@ -218,15 +219,9 @@ export class ChainReader extends StakeViews {
     }
   }
 
-  /** The first height from `from` to `to` that the chain skips; undefined where there is none. */
-  async skippedHeight(from: bigint, to: bigint, only?: string): Promise<bigint | undefined> {
-    const numbers = Array.from(
-      { length: Number(to - from) + 1 },
-      (_, index) => from + BigInt(index),
-    );
-    return unlessRpcFails(
-      this.pool.run((session) => findSkippedHeight(session, numbers), { only }),
-    );
+  /** The first height of the range that the chain skips; undefined where there is none. */
+  async skippedHeight(range: BlockRange, only?: string): Promise<bigint | undefined> {
+    return unlessRpcFails(this.pool.run((session) => findSkippedHeight(session, range), { only }));
   }
 
   token(address: Address, known: KnownTokenFacts = {}): Promise<TokenFacts> {

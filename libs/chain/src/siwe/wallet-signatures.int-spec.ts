@@ -306,7 +306,9 @@ describe('on one chain,', () => {
       ['is valid by two, if the first is out', owner, [OUT, undefined, undefined], true],
     ])('%s', async (_case, by, faults, expected) => {
       expect(await isSigned(by, faults)).toBe(expected);
-      const disagree = new Set(faults.filter((fault) => fault !== OUT)).size > 1;
+      // A third endpoint is asked only if two differ, and the slowest is the third.
+      const asked = faults.filter((_, place) => (nodes[place]?.count('eth_call') ?? 0) > 0);
+      const disagree = new Set(asked.filter((fault) => fault !== OUT)).size > 1;
       expect(warnings.some(({ code }) => code === SIGN_IN_DISAGREEMENT)).toBe(disagree);
     });
 

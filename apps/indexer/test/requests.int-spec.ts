@@ -91,14 +91,15 @@ it.each(
 });
 
 /**
- * What a new index asks once: whether each endpoint has the logs of three of the first 32 blocks, whether the chain has a
- * block at each of the newest 129 final heights, and, of several endpoints, whether each gives a list of logs.
+ * What a new index asks once: whether each endpoint has the logs of three of the first 32 blocks, whether the chain has
+ * a block at each of the newest 129 final heights (of which every second is read), and, of several endpoints, whether
+ * each gives a list of logs.
  */
 function callsOfStart(endpoints: number, finalBlock: number): Record<SyncMethod, number> {
   return {
     eth_getLogs: 3 * endpoints + (endpoints > 1 ? endpoints : 0),
     eth_getBlockReceipts: 3 * endpoints,
-    eth_getBlockByNumber: 32 * endpoints + Math.min(129, finalBlock + 1),
+    eth_getBlockByNumber: 32 * endpoints + Math.min(65, Math.floor(finalBlock / 2) + 1),
     eth_call: 0,
   };
 }

@@ -46,7 +46,10 @@ export const MAX_PARSED_HEAD_BYTES = 128 * 1024;
 /** Body limit of routes without a limit of their own. */
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** Admits every request before anything else reads it, and signs every answer after everything else has written it. */
+/**
+ * Admits every request before anything else reads it, and signs every answer after everything else has written it.
+ * Snapshots and lists of days sign and send their answers themselves (`sendSigned`, `sendListHead`).
+ */
 @Injectable()
 export class SignedWire implements HttpWire {
   readonly problemOf = problemFrom;

@@ -3,8 +3,8 @@
  * loop.
  *
  * Each turn asks the chain for its heads, decides what to do (next-step.ts), and then reads on, rolls back, or waits.
- * Only ranges that are vouched for and whose parent is the indexed head are written, each with the new head in one
- * transaction. A crash at any moment therefore leaves a consistent index.
+ * A range is written if no witness contradicts it and, above finality, its parent is the indexed head, with the new
+ * head in one transaction. A crash at any moment therefore leaves a consistent index.
  */
 import { type ChainReader, isBlockMissing, type ReadRange } from '#libs/chain';
 import { ROLLBACK_WITHIN_MS } from '#libs/db';
@@ -132,7 +132,7 @@ export class IndexLoop {
   }
 
   private async advance(writer: IndexWriter, to: bigint, heads: ChainHeads): Promise<TurnOutcome> {
-    if (!(await this.isHeadOnChain(writer, heads))) return this.rollBackToFork(writer);
+    if (!(await this.mayReadOn(writer, heads))) return this.rollBackToFork(writer);
     const missing = { from: writer.head.number + 1n, to };
     const ranges = this.vouching.stream(missing, heads.finalised.number, writer.signal);
     try {
@@ -208,10 +208,10 @@ export class IndexLoop {
   }
 
   /**
-   * Whether the chain still has the indexed head. Ranges of final blocks are not linked to their parents, and a head
+   * Whether the chain still has the indexed head, so far as that is in question. Ranges of final blocks are not linked to their parents, and a head
    * that was not final when it was indexed may have been replaced since.
    */
-  private async isHeadOnChain(writer: IndexWriter, heads: ChainHeads): Promise<boolean> {
+  private async mayReadOn(writer: IndexWriter, heads: ChainHeads): Promise<boolean> {
     const { head, state } = writer;
     if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
       return true;

@@ -17,8 +17,10 @@ export interface WitnessQuestion {
 
 /**
  * Vouches for a range when it was read. A new witness is put into the list of vouch.ts, and made in follow.module.ts and
- * test/simulation/core/indexer.ts. If it is a mode of its own, libs/chain/src/reader/verification.ts chooses it and `Witnesses`
- * says what follows from it; a fault that only it finds is planted in test/simulation/faults/core.
+ * test/simulation/core/indexer.ts. What it proves is a field of `ReadRange` that `vouchFor` reads; what it compares later
+ * is called by `check` or `checkLevel` of vouch.ts. If it is a mode of its own, libs/chain/src/reader/verification.ts
+ * chooses it and `Witnesses` says what follows from it; a fault that only it finds is planted in
+ * test/simulation/faults/core.
  */
 export interface Witness {
   /** @returns the range with what the witness knows about it, and with the blocks that it proves */

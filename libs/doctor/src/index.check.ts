@@ -45,7 +45,7 @@ export const indexCheck = table({
         if (halted === undefined) return undefined;
         return fault(`halted ${duration(nowMs - halted.at.getTime())} ago: ${halted.reason}`);
       },
-      remedy: `Correct the cause; then take the index back (\`index rewind\`) or make it again (\`index again\`). ${REINDEXING}`,
+      remedy: `Correct the cause and restart the indexer: it goes on from the stored head. If the index itself is wrong, take it back (\`index rewind --to BLOCK\`) or make it again (\`index again\`). ${REINDEXING}`,
     },
     {
       title: 'index: wrong figures',

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 
 /** worlds.soak-spec.ts runs more of them. */
-const SEEDS = 500;
+const SEEDS = 200;
 const LIMIT_MS = 900_000;
 
 interface Ended {

@@ -88,7 +88,7 @@ export class Witnesses {
       headers: isFinal ? 'events' : 'all',
       latestSeconds,
       recheckEventBlocks: !isFinal && (this.areBalances || this.areNone),
-      isVouchedFor: !this.areNone || this.hasOtherProvider,
+      isCheckedLater: !this.areNone || this.hasOtherProvider,
       patienceMs: Infinity,
       signal,
     };

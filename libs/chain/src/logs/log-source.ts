@@ -53,11 +53,11 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
    */
   readonly recheckEventBlocks?: boolean;
   /**
-   * Whether something else vouches for the events afterwards: a total, balances, or another provider. Otherwise null in
+   * Whether the events are checked afterwards, by a total, balances, or another provider. Otherwise null in
    * place of an empty list counts only where the headers show that there are no logs, and logs that a second look does
    * not find are refused.
    */
-  readonly isVouchedFor?: boolean;
+  readonly isCheckedLater?: boolean;
   /** The latest time of the last block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
 }
@@ -117,7 +117,7 @@ export class LogSource {
 
   /**
    * Reads what is new at the chain's tip, in one request, or in two where several blocks are new.
-   * @param options only `avoid`, `recheckEventBlocks`, `isVouchedFor`, `latestSeconds` and `signal` are used
+   * @param options only `avoid`, `recheckEventBlocks`, `isCheckedLater`, `latestSeconds` and `signal` are used
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
@@ -262,7 +262,7 @@ export class LogSource {
   ): Promise<Reading> {
     const reading = await this.reader.readByLogs(session, range, asked);
     const isEnough =
-      !reading.list.isNull || asked.isVouchedFor === true || asked.headers !== 'events';
+      !reading.list.isNull || asked.isCheckedLater === true || asked.headers !== 'events';
     // Only the headers of all blocks can show that there are no logs.
     return isEnough
       ? reading

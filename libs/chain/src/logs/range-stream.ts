@@ -1,12 +1,6 @@
 import { RangeTooLargeError } from '../rpc/rpc.errors.js';
 import { type BlockRange } from './read-range.js';
 
-/**
- * Options of `RangeSizer`, which decides how many blocks to request at once. The size grows while answers are small,
- * and shrinks when the provider refuses a range for its size or an answer is large. Between the largest accepted range
- * and the smallest refused one it bisects, so that a limit that the provider does not name is found in a few tries. A
- * refused size is tried again soon, and less soon each time that it is refused again.
- */
 interface RangeSizerOptions {
   readonly targetBytes: number;
   readonly maxBlocks: number;
@@ -21,6 +15,12 @@ const KNOWN_WITHIN = 1.06;
 /** Round limits, which providers prefer. */
 const ROUND = [1, 2, 5].flatMap((digit) => [1, 10, 100, 1000, 10_000].map((unit) => digit * unit));
 
+/**
+ * Decides how many blocks to request at once. The size grows while answers are small,
+ * and shrinks when the provider refuses a range for its size or an answer is large. Between the largest accepted range
+ * and the smallest refused one it bisects, so that a limit that the provider does not name is found in a few tries. A
+ * refused size is tried again soon, and less soon each time that it is refused again.
+ */
 export class RangeSizer {
   private blocks: number;
   /** The largest accepted range that no later refusal contradicts; 0 where there is none. */
@@ -122,14 +122,6 @@ function clamp(blocks: number, ceiling: number): number {
   return Math.max(1, Math.floor(Math.min(ceiling, blocks)));
 }
 
-/**
- * Fetches block ranges several at a time, and hands them out in order, without a gap.
- *
- * Invariant: the ranges of the slots, in order, cover exactly the planned blocks that are still to be handed out. A
- * range that proves too large is cut in two in its place. Fetched ranges that are not handed out yet are bounded in
- * bytes, so that memory does not grow with history, however much faster the node is than the database.
- */
-
 /** Planned ranges for each request in flight. Those that wait to be handed out can be joined. */
 const SLOTS_PER_REQUEST = 4;
 
@@ -154,6 +146,12 @@ interface Slot<T> {
 }
 
 /**
+ * Fetches block ranges several at a time, and hands them out in order, without a gap.
+ *
+ * Invariant: the ranges of the slots, in order, cover exactly the planned blocks that are still to be handed out. A
+ * range that proves too large is cut in two in its place. Fetched ranges that are not handed out yet are bounded in
+ * bytes, so that memory does not grow with history, however much faster the node is than the database.
+ *
  * @returns the answers for `range`, ascending. An error other than RangeTooLargeError ends the stream when its turn
  * comes, after all earlier ranges were handed out.
  */

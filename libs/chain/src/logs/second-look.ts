@@ -33,8 +33,8 @@ interface CheckOptions {
   readonly headers?: 'all' | 'events' | undefined;
   /** Whether blocks with events are looked at in any case. */
   readonly recheckEventBlocks?: boolean | undefined;
-  /** Whether something else vouches for the events: a total, balances, or another provider. */
-  readonly isVouchedFor?: boolean | undefined;
+  /** Whether the events are checked afterwards, by a total, balances, or another provider. */
+  readonly isCheckedLater?: boolean | undefined;
   readonly avoid?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,7 +63,7 @@ export class SecondLook {
       this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
     }
     if (list.removed.length > 0) this.warnRemoved(session, list.removed.length);
-    if (asked.isVouchedFor !== true) this.requireNoLogs(session, range, reading);
+    if (asked.isCheckedLater !== true) this.requireNoLogs(session, range, reading);
     const isAll = asked.headers !== 'events' || list.isNull;
     const looksAtBlooms = isAll && this.blooms.isUseful;
     const hints = looksAtBlooms ? this.hinted(reading) : [];
@@ -129,7 +129,7 @@ export class SecondLook {
     for (const [index, { header, logs }] of suspects.entries()) {
       const count = counts[index] ?? 0;
       if (count > logs) throw this.withheld(header.number, session);
-      if (count === logs || options.isVouchedFor === true) continue;
+      if (count === logs || options.isCheckedLater === true) continue;
       const what = `gave ${logs} logs for block ${header.number.toString()}, a second look ${count}`;
       throw new AnswersDifferError(what, session);
     }

@@ -17,8 +17,8 @@ export interface Statement<T> {
   readonly value: T;
 }
 
-type QuestionOptions = Pick<RunOptions, 'avoid' | 'patienceMs'>;
-type Question<T> = (options: QuestionOptions) => Promise<Statement<T> | undefined>;
+type AskOptions = Pick<RunOptions, 'avoid' | 'patienceMs'>;
+type AskProvider<T> = (options: AskOptions) => Promise<Statement<T> | undefined>;
 type Equal<T> = (one: T, other: T) => boolean;
 
 export interface Others {
@@ -38,7 +38,7 @@ export function questionTo<T>(
   pool: RpcPool,
   ask: (session: RpcSession) => Promise<T>,
   signal?: AbortSignal,
-): (options: QuestionOptions) => Promise<Statement<T>> {
+): (options: AskOptions) => Promise<Statement<T>> {
   return (options) =>
     pool.run(async (session) => ({ endpoint: session.endpoint, value: await ask(session) }), {
       ...options,
@@ -70,7 +70,7 @@ export class Quorum {
    * @returns what each provider says, in the order of asking; empty if none can say
    */
   async ask<T>(
-    question: Question<T | undefined>,
+    question: AskProvider<T | undefined>,
     equal: Equal<T>,
     { first, mustBeTwo = false, mayFail = false }: QuorumOptions<T> = {},
   ): Promise<readonly Statement<T>[]> {
@@ -97,7 +97,7 @@ export class Quorum {
    * @returns undefined if it cannot be answered any more
    */
   async confirm<T>(
-    question: Question<T>,
+    question: AskProvider<T>,
     equal: Equal<T>,
     first: Statement<T>,
   ): Promise<readonly Statement<T>[] | undefined> {
@@ -109,7 +109,7 @@ export class Quorum {
 
   /** What two providers say, whether they agree or not. Without another provider that answers, what the first one says. */
   async two<T>(
-    question: (options: QuestionOptions) => Promise<Statement<T>>,
+    question: (options: AskOptions) => Promise<Statement<T>>,
     others: Others,
   ): Promise<readonly [Statement<T>, Statement<T> | undefined]> {
     const first = await question({});

@@ -116,7 +116,7 @@ describe('IndexPreparation', () => {
   });
 });
 
-const NO_FACTS = { finalised: undefined, synced: false };
+const NO_FACTS = { finalised: undefined };
 
 /** The answer for one block, in which each of the wallets stakes 5. */
 function range(number: number, ...wallets: readonly number[]): ReadRange {

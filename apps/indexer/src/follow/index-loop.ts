@@ -168,7 +168,6 @@ export class IndexLoop {
     const changes = await this.apply(writer, range, {
       finalised: finalisedOf({ ...writer.indexed, head: range.head }, heads),
       verifiedNumber: this.vouching.isVouchedFor(range, writer.state) ? range.to : undefined,
-      synced: false,
     });
     writer.signal.throwIfAborted();
     this.vouching.forgetUpTo(writer.state.verifiedNumber);
@@ -192,11 +191,9 @@ export class IndexLoop {
   private async checkLevel(writer: IndexWriter, heads: ChainHeads): Promise<TurnOutcome> {
     await writer.settled();
     const finalised = finalisedOf(writer.indexed, heads);
-    if (finalised?.number !== writer.state.finalised?.number)
-      await writer.note({ finalised, synced: false });
+    if (finalised?.number !== writer.state.finalised?.number) await writer.note({ finalised });
     const verifiedNumber = await this.vouching.checkLevel(writer);
-    if (verifiedNumber !== undefined)
-      await writer.note({ finalised, verifiedNumber, synced: false });
+    if (verifiedNumber !== undefined) await writer.note({ finalised, verifiedNumber });
     if (!writer.synced) {
       await writer.note({ finalised, synced: true });
       await this.warnIfNoEventCounts(writer);

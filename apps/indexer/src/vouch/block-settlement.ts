@@ -44,8 +44,9 @@ const LOGS_REPEATED = ['receipts', 'logs', 'logs', 'logs'] as const;
 /** Longest text per source in the error message, in characters. */
 const MOST_SHOWN = 300;
 
-interface Witness {
-  /** Witnesses with the same source are not independent and count as one. */
+/** What one source reports about the block. */
+interface Testimony {
+  /** Testimonies of the same source are not independent and count as one. */
   readonly source: string;
   readonly single: ReadRange;
 }
@@ -67,7 +68,7 @@ export async function settleBlock(
     ? [otherProvidersThan(endpoint, endpoints), ownProvider(endpoint, endpoints)]
     : [[]];
   const ways = isByProvider ? BOTH_WAYS : LOGS_REPEATED;
-  const witnesses: Witness[] = [];
+  const testimonies: Testimony[] = [];
   for (const avoid of sides) {
     for (const by of ways) {
       const single = await unlessAllFail(
@@ -75,18 +76,18 @@ export async function settleBlock(
       );
       if (!single) continue;
       const kind = isByProvider ? providerOf(single.endpoint) : by;
-      witnesses.push({ source: kind, single });
-      const agreed = agreeing(witnesses, block);
+      testimonies.push({ source: kind, single });
+      const agreed = agreeing(testimonies, block);
       if (agreed) return withBlock(answer, agreed);
     }
   }
   if (isByProvider && reader.hasTotal) {
-    const singles = witnesses.map(({ single }) => single);
+    const singles = testimonies.map(({ single }) => single);
     const contradicted = await selfContradictingProvider(reader, singles, options);
     const other = singles.find(({ endpoint: name }) => providerOf(name) !== contradicted);
     if (contradicted !== undefined && other) return withBlock(answer, other);
   }
-  const told = witnesses.map(
+  const told = testimonies.map(
     ({ source, single }) => `${source} ${eventsTextOf(single, block).slice(0, MOST_SHOWN)}`,
   );
   throw new EventsInDoubtError(block, [...new Set(told)]);
@@ -96,9 +97,9 @@ function eventsTextOf(single: ReadRange, block: bigint): string {
   return effectsOf(single.blocks, block) || 'none';
 }
 
-function agreeing(witnesses: readonly Witness[], block: bigint): ReadRange | undefined {
-  return witnesses.find((one) =>
-    witnesses.some(
+function agreeing(testimonies: readonly Testimony[], block: bigint): ReadRange | undefined {
+  return testimonies.find((one) =>
+    testimonies.some(
       (other) =>
         other.source !== one.source &&
         eventsTextOf(other.single, block) === eventsTextOf(one.single, block),

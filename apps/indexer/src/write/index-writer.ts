@@ -28,7 +28,8 @@ export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
   /** Newest block up to which the events are verified. Undefined if verification has not advanced. */
   readonly verifiedNumber?: bigint | undefined;
-  readonly synced: boolean;
+  /** The index is level with the chain for the first time. Absent if this has not changed. */
+  readonly synced?: true;
 }
 
 /** The indexed blocks, for the comparison with the chain. */
@@ -269,7 +270,7 @@ export class IndexWriter {
     this.writing = writing.then(
       () => {
         this.storedState = next;
-        this.synced ||= facts.synced;
+        this.synced ||= facts.synced ?? false;
         for (const { wallet, after } of wallets.values()) this.cache.set(wallet, after);
       },
       (error: unknown) => {

@@ -121,7 +121,6 @@ export class SimulatedApi {
       const rendered = renderedOf(part, { wallet, window, state, usd, contract: undefined });
       const requestedAt = isoTime(atMs);
       if (rendered === undefined) throw noStake(wallet, { contract: undefined, requestedAt });
-      part.rendered = rendered;
       const { number: block } = state.head;
       return { status: 200, block, body: bodyAt(rendered.body, requestedAt) };
     } catch (error) {

@@ -1,48 +1,16 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { type CredentialId } from '#libs/domain';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
-import { PartnerStore } from '#libs/db';
-import { CLOCK, type Clock, type Logger, messageOf, TtlCache } from '#libs/platform';
-import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
+import { HttpProblem, problemFrom } from '#libs/service';
 import { isApiKey, isGrant, KeyRing } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { RATE_LIMITER } from '../connections.module.js';
 import { type Caller, CredentialCache } from './credential-cache.js';
+import { LastUse } from './last-use.js';
 
 /** Signs answers to callers without a valid key, the same in all replicas. No caller can check these signatures. */
 export function anonymousSecret(secretsKey: string): string {
   return KeyRing.parse(secretsKey).derived('answers to callers without a key')[0].toString('hex');
-}
-
-const AT_MOST_EVERY_MS = 60_000;
-const MAX_CREDENTIALS = 10_000;
-
-/**
- * Records which credentials are in use, each at most once a minute. No request waits for the write, and a failure is
- * only logged.
- */
-@Injectable()
-export class LastUse {
-  private readonly noted: TtlCache<CredentialId, true>;
-
-  constructor(
-    private readonly partners: PartnerStore,
-    @Inject(CLOCK) clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {
-    this.noted = new TtlCache({ clock, ttlMs: AT_MOST_EVERY_MS, max: MAX_CREDENTIALS });
-  }
-
-  note(credentialId: CredentialId): void {
-    if (this.noted.get(credentialId)) return;
-    // Set before the write, so that a failing database is not asked more often.
-    this.noted.set(credentialId, true);
-    this.partners.noteUse(credentialId).catch((error: unknown) => {
-      const reason = messageOf(error);
-      this.logger.debug({ credentialId, reason }, 'The use of a credential was not noted');
-    });
-  }
 }
 
 export interface Admission {

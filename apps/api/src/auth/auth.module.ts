@@ -2,8 +2,9 @@ import { Module } from '@nestjs/common';
 import { Database, PartnerStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { provide } from '#libs/service';
-import { Admissions, LastUse } from './admission.js';
+import { Admissions } from './admission.js';
 import { CredentialCache, PartnerKeys } from './credential-cache.js';
+import { LastUse } from './last-use.js';
 
 @Module({
   providers: [

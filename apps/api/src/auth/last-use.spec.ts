@@ -3,7 +3,7 @@ import { type CredentialId } from '#libs/domain';
 import { type PartnerStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
 import { FakeClock } from '#libs/testing/clock';
-import { LastUse } from './admission.js';
+import { LastUse } from './last-use.js';
 
 const [A, B] = ['a' as CredentialId, 'b' as CredentialId];
 

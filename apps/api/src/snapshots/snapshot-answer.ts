@@ -144,17 +144,19 @@ export interface WalletAnswer {
 }
 
 /**
- * Returns the last rendered answer where its inputs are the same, else renders a new one. Undefined where the wallet
- * never staked.
+ * Returns the last rendered answer if its inputs are the same; otherwise renders a new one and keeps it in `answer`.
+ * Undefined if the wallet never staked.
  */
 export function renderedOf(
-  { daysText, rendered }: WalletAnswer,
+  answer: WalletAnswer,
   rendering: Rendering,
 ): RenderedSnapshot | undefined {
+  const { daysText, rendered } = answer;
   if (daysText === undefined) return undefined;
   if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
   const days = daysIn(walletDaysFrom(daysText), rendering.window);
-  return { ...rendering, body: bodyParts(snapshotOf(days, rendering)) };
+  answer.rendered = { ...rendering, body: bodyParts(snapshotOf(days, rendering)) };
+  return answer.rendered;
 }
 
 function isSame(rendered: RenderedSnapshot, { window, state, usd, contract }: Rendering): boolean {

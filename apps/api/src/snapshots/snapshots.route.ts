@@ -97,7 +97,6 @@ export class SnapshotsRoute {
     const account = contract && accountIdText(contract);
     const rendered = renderedOf(part, { wallet, window, state, usd, contract: account });
     if (rendered === undefined) throw noStake(wallet, { contract, requestedAt });
-    part.rendered = rendered;
     const body = bodyAt(rendered.body, requestedAt);
     sendSigned({ request, reply }, body, indexHeaders(state, window));
   }

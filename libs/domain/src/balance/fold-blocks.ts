@@ -76,7 +76,7 @@ interface WalletFold extends FoldedWallet {
   /** Whether the folded blocks changed the balance on `day`, so the day needs a row. */
   changed: boolean;
   /** Index in `blocks` of the newest block with an effect on the wallet; -1 before the first. */
-  block: number;
+  touchedAt: number;
 }
 
 /**
@@ -85,7 +85,7 @@ interface WalletFold extends FoldedWallet {
  * @throws NegativeBalanceError, PermanentError BLOCKS_OUT_OF_ORDER
  */
 export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[]): FoldedBlocks {
-  const ledgers = new Map<Address, WalletFold>();
+  const folds = new Map<Address, WalletFold>();
   const changes: BalanceChange[] = [];
   const days: FoldedDay[] = [];
   const dayDeltas = new Map<number, bigint>();
@@ -95,48 +95,48 @@ export function foldBlocks(states: WalletStates, blocks: readonly BlockDeltas[])
     requireOrder(previous, block);
     previous = block;
     const changesBefore = changes.length;
-    for (const ledger of touchedBy(block, index, { ledgers, states })) {
-      const { wallet, held } = ledger;
-      const { balance } = ledger.after;
+    for (const fold of touchedBy(block, index, { folds, states })) {
+      const { wallet, held } = fold;
+      const { balance } = fold.after;
       const amount = balance - held;
       if (balance < 0n) throw new NegativeBalanceError(wallet, block.blockNumber, held, amount);
-      if (amount === 0n && hasHistory(ledger)) continue;
+      if (amount === 0n && hasHistory(fold)) continue;
       totalDelta += amount;
-      change(ledger, block.timestampSeconds, days);
+      change(fold, block.timestampSeconds, days);
       const { blockNumber, timestampSeconds } = block;
       changes.push({ wallet, blockNumber, timestampSeconds, balance });
     }
     if (changes.length > changesBefore) dayDeltas.set(dayOf(block.timestampSeconds), totalDelta);
   });
-  for (const [wallet, ledger] of ledgers) {
-    if (ledger.changed) days.push(dayOfLedger(ledger, ledger.after.balance));
-    else ledgers.delete(wallet);
+  for (const [wallet, fold] of folds) {
+    if (fold.changed) days.push(dayOfFold(fold, fold.after.balance));
+    else folds.delete(wallet);
   }
-  return { changes, days, wallets: ledgers, totalDelta, dayDeltas };
+  return { changes, days, wallets: folds, totalDelta, dayDeltas };
 }
 
 /** Adds the amounts of the block to the balances, and returns each wallet with an effect once. */
 function touchedBy(
   block: BlockDeltas,
   index: number,
-  known: { ledgers: Map<Address, WalletFold>; states: WalletStates },
+  known: { folds: Map<Address, WalletFold>; states: WalletStates },
 ): WalletFold[] {
   const touched: WalletFold[] = [];
   for (const { wallet, amount } of block.deltas) {
     if (amount === 0n) continue;
-    let ledger = known.ledgers.get(wallet);
-    if (ledger === undefined) {
+    let fold = known.folds.get(wallet);
+    if (fold === undefined) {
       // The zero address is the other party of mints and burns of a receipt token, and has no balance.
       if (wallet === ZERO_ADDRESS) continue;
-      ledger = opened(wallet, known.states.get(wallet));
-      known.ledgers.set(wallet, ledger);
+      fold = opened(wallet, known.states.get(wallet));
+      known.folds.set(wallet, fold);
     }
-    if (ledger.block !== index) {
-      ledger.block = index;
-      ledger.held = ledger.after.balance;
-      touched.push(ledger);
+    if (fold.touchedAt !== index) {
+      fold.touchedAt = index;
+      fold.held = fold.after.balance;
+      touched.push(fold);
     }
-    ledger.after.balance += amount;
+    fold.after.balance += amount;
   }
   return touched;
 }
@@ -150,7 +150,7 @@ function opened(wallet: Address, before: WalletState | undefined): WalletFold {
     day: before === undefined ? -1 : dayOf(before.sinceSeconds),
     hasRow: before !== undefined,
     changed: false,
-    block: -1,
+    touchedAt: -1,
   };
 }
 
@@ -158,29 +158,29 @@ function hasHistory({ before, changed }: WalletFold): boolean {
   return before !== undefined || changed;
 }
 
-/** The row of the ledger's day. */
-function dayOfLedger({ wallet, day, after, hasRow }: WalletFold, closing: bigint): FoldedDay {
+/** The row of the day that the fold has reached. */
+function dayOfFold({ wallet, day, after, hasRow }: WalletFold, closing: bigint): FoldedDay {
   return { wallet, day, low: after.low, closing, hasRow };
 }
 
-/** Advances the ledger to `seconds`, where its balance replaces `held`, and pushes a day that ended to `days`. */
-function change(ledger: WalletFold, seconds: number, days: FoldedDay[]): void {
-  const { held, after } = ledger;
+/** Advances the fold to `seconds`, where its balance replaces `held`, and pushes a day that ended to `days`. */
+function change(fold: WalletFold, seconds: number, days: FoldedDay[]): void {
+  const { held, after } = fold;
   const { sinceSeconds, low } = after;
-  const isFirst = !hasHistory(ledger);
+  const isFirst = !hasHistory(fold);
   if (!isFirst && seconds < sinceSeconds) throw outOfOrder(seconds, sinceSeconds);
   const day = dayOf(seconds);
-  if (isFirst || day !== ledger.day) {
-    if (ledger.changed) days.push(dayOfLedger(ledger, held));
+  if (isFirst || day !== fold.day) {
+    if (fold.changed) days.push(dayOfFold(fold, held));
     // The balance at 00:00 held until now, unless the change is at 00:00:00 itself.
     after.low = seconds > day * SECONDS_PER_DAY ? held : null;
-    ledger.day = day;
-    ledger.hasRow = false;
+    fold.day = day;
+    fold.hasRow = false;
   } else if (seconds > sinceSeconds && (low === null || held < low)) {
     after.low = held;
   }
   after.sinceSeconds = seconds;
-  ledger.changed = true;
+  fold.changed = true;
 }
 
 function requireOrder(previous: BlockDeltas | undefined, block: BlockDeltas): void {

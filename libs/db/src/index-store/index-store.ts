@@ -1,6 +1,7 @@
 /**
- * The index of staked balances: its state, and its rows of wallets, which are read before a range of blocks is folded,
- * compared with what was read when the range is written, and written, sorted by the keys of their tables, by COPY.
+ * The index of staked balances: its state and the rows of its wallets. Reads the wallets' states for the fold. When a
+ * batch of blocks is written, checks that these states still hold, and writes the rows by COPY, sorted by the keys of
+ * their tables.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

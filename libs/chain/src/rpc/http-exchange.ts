@@ -56,7 +56,7 @@ export interface WireCall extends RpcCall {
   readonly id: number;
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly body: unknown;
   readonly bytes: number;
   readonly status: number;
@@ -286,7 +286,7 @@ function resultOf(
     };
   }
   if (entry['result'] !== undefined) return { ok: true, value: entry['result'] };
-  // Some gateways leave out a result that is null. Logs that are left out are none that are not there.
+  // Some gateways leave out a result that is null. Not for logs: a missing list does not prove that there are none.
   const method = calls[indexOf(entry['id'], calls) ?? -1]?.method ?? '';
   const isNull = entry['jsonrpc'] !== undefined && !growsWithRange(method);
   return isNull ? { ok: true, value: null } : undefined;

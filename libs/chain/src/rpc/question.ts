@@ -144,11 +144,11 @@ export class Question {
 
   allFailed(): AllEndpointsFailedError {
     const { endpoints } = this.options;
-    const waits = endpoints.map((endpoint) => endpoint.backoffMs(this.nowMs));
+    const waits = endpoints.map((endpoint) => endpoint.asideMs(this.nowMs));
     const retryAfterMs = Math.min(this.context.backoff.longestMs, ...waits);
     const aside = endpoints.flatMap((endpoint) => {
-      const isAside = !this.failures.has(endpoint) && endpoint.backoffMs(this.nowMs) > 0;
-      return isAside ? (endpoint.backoffReason ?? []) : [];
+      const isAside = !this.failures.has(endpoint) && endpoint.asideMs(this.nowMs) > 0;
+      return isAside ? (endpoint.asideReason ?? []) : [];
     });
     return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs, aside);
   }
@@ -205,7 +205,8 @@ export class Question {
         const { failed, again } = results.keep(missing, answer);
         if (!failed) {
           endpoint.batchSize.answered(calls.length);
-          // Else the question could move to and fro between two endpoints for ever.
+          // After the whole question has failed at an endpoint, an answer does not renew patience: the question could
+          // move to and fro between two endpoints for ever.
           if (!this.hasFailed) this.firstFailureMs = undefined;
           return;
         }
@@ -238,8 +239,8 @@ export class Question {
       while (!this.isReady(endpoint)) {
         const error = endpoint.lastFailure;
         if (error && this.hasOther(endpoint)) throw this.movesOn(error);
-        const waitMs = endpoint.backoffMs(this.nowMs);
-        if (this.hasPatienceFor(waitMs)) await this.pause(endpoint, waitMs, signal);
+        const waitMs = endpoint.asideMs(this.nowMs);
+        if (this.allowWait(waitMs)) await this.pause(endpoint, waitMs, signal);
         else if (this.failures.size === 0 || endpoint.health.isHeld(this.nowMs))
           throw this.allFailed();
         // Patience is over: one last request, although the endpoint is set aside.
@@ -266,31 +267,44 @@ export class Question {
       if (!regardless) validity.requireNotLeftOut(endpoint, method);
     }
     if (!resends(reaction, attempt)) throw error;
-    const isBroken = reaction.isBroken && calls.length > 1;
-    const probesBatches = isBroken && endpoint.batchBroke(calls.length);
-    const probesSize = this.isSizeProbeDue(endpoint, failure);
-    if (probesBatches || probesSize) {
-      const upTo = isBroken ? 'batches' : 'single calls';
-      const answers = await endpoint.probe(upTo, signal);
-      if (answers !== 'nothing' && answers !== upTo) throw this.refusesBatches(endpoint, calls);
-      if (answers === upTo && probesSize) {
-        this.done.add(endpoint);
-        throw new SizeRefusedError(error);
-      }
-      if (answers === 'batches' && calls.length > 2) {
-        endpoint.batchSize.broke(calls.length);
-        return;
-      }
-    }
-    const waitMs = Math.max(this.waitMs(endpoint, failure), endpoint.backoffMs(this.nowMs));
+    if (await this.probeAfter(endpoint, failure, signal)) return;
+    const waitMs = Math.max(this.waitMs(endpoint, failure), endpoint.asideMs(this.nowMs));
     const leaves =
       reaction.leaves || attempt >= TRIES_IN_PLACE || waitMs > LONGEST_WAIT_IN_PLACE_MS;
     if (leaves && this.hasOther(endpoint)) {
       endpoint.health.failed(error, this.nowMs);
       throw this.movesOn(error);
     }
-    if (!this.hasPatienceFor(waitMs)) throw error;
+    if (!this.allowWait(waitMs)) throw error;
     await this.pause(endpoint, waitMs, signal);
+  }
+
+  /**
+   * Counts the failure, and probes the endpoint if there were enough of them: for batches that break, or for a range that
+   * may be too large.
+   * @returns whether the limit for batches was lowered, so that the calls are sent again at once
+   * @throws RpcError if the endpoint takes no batches, or the size of the range is the cause
+   */
+  private async probeAfter(
+    endpoint: RpcEndpoint,
+    failure: RequestFailure,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { error, calls } = failure;
+    const isBroken = reactionTo(error).isBroken && calls.length > 1;
+    const isBatchProbeDue = isBroken ? endpoint.countBrokenBatch(calls.length) : false;
+    const isSizeProbeDue = this.countSizeFailure(endpoint, failure);
+    if (!isBatchProbeDue && !isSizeProbeDue) return false;
+    const upTo = isBroken ? 'batches' : 'single calls';
+    const answers = await endpoint.probe(upTo, signal);
+    if (answers !== 'nothing' && answers !== upTo) throw this.refusesBatches(endpoint, calls);
+    if (answers === upTo && isSizeProbeDue) {
+      this.done.add(endpoint);
+      throw new SizeRefusedError(error);
+    }
+    if (answers !== 'batches' || calls.length <= 2) return false;
+    endpoint.batchSize.broke(calls.length);
+    return true;
   }
 
   /**
@@ -316,7 +330,7 @@ export class Question {
     if (!reask || times > MOST_REASKED) this.done.add(endpoint);
     else if (!this.hasOther(endpoint)) {
       const waitMs = Math.min(LONGEST_REASK_MS, this.backoffMs(times));
-      if (this.hasPatienceFor(waitMs)) await this.pause(endpoint, waitMs, signal);
+      if (this.allowWait(waitMs)) await this.pause(endpoint, waitMs, signal);
     }
   }
 
@@ -346,7 +360,7 @@ export class Question {
    * Counts failures that the size of the range may explain, whatever they say. Returns whether this range has failed so
    * often that a probe is due: the size is the cause if the endpoint answers a request without a range.
    */
-  private isSizeProbeDue(endpoint: RpcEndpoint, { error, calls }: RequestFailure): boolean {
+  private countSizeFailure(endpoint: RpcEndpoint, { error, calls }: RequestFailure): boolean {
     const isLimit = error instanceof RateLimitedError;
     if (!(error.sizeMayExplain || isLimit) || !growsWithRange(calls[0]?.method ?? '')) return false;
     const key = `${endpoint.name} ${JSON.stringify(calls[0])}`;
@@ -366,8 +380,8 @@ export class Question {
     return this.backoffMs(attempt) / (isLuck ? LUCK_DIVISOR : 1);
   }
 
-  /** Whether patience is long enough for a wait. If it is not, patience is over from now on. */
-  private hasPatienceFor(waitMs: number): boolean {
+  /** Returns whether patience is long enough for a wait. If it is not, patience is over from now on. */
+  private allowWait(waitMs: number): boolean {
     this.firstFailureMs ??= this.nowMs;
     const leftMs = this.options.patienceMs - (this.nowMs - this.firstFailureMs);
     this.isPatienceOver ||= leftMs <= 0 || waitMs > leftMs;
@@ -377,7 +391,7 @@ export class Question {
   private async pause(endpoint: RpcEndpoint, waitMs: number, signal: AbortSignal): Promise<void> {
     const fromMs = this.nowMs;
     const forMs = fromMs - (this.firstFailureMs ?? fromMs);
-    if (endpoint.backoffMs(fromMs) > 0 || forMs > LONGEST_WAIT_IN_PLACE_MS) {
+    if (endpoint.asideMs(fromMs) > 0 || forMs > LONGEST_WAIT_IN_PLACE_MS) {
       const message = endpoint.lastFailure?.message ?? `${endpoint.name} does not answer`;
       this.context.observer.waiting?.({ endpoint: endpoint.name, message, waitMs, forMs });
     }
@@ -386,7 +400,7 @@ export class Question {
 
   private isReady(endpoint: RpcEndpoint): boolean {
     if (this.options.regardless || this.allowedWhileAside === endpoint) return true;
-    return endpoint.backoffMs(this.nowMs) === 0;
+    return endpoint.asideMs(this.nowMs) === 0;
   }
 
   private hasOther(endpoint: RpcEndpoint): boolean {
@@ -406,7 +420,7 @@ export class Question {
 
   /** The endpoint that is set aside for the shortest time. */
   private firstBack(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
-    const aside = (endpoint: RpcEndpoint): number => endpoint.backoffMs(this.nowMs);
+    const aside = (endpoint: RpcEndpoint): number => endpoint.asideMs(this.nowMs);
     return [...endpoints].sort((a, b) => aside(a) - aside(b))[0];
   }
 

@@ -101,7 +101,7 @@ export class RpcEndpoint {
    * Milliseconds for which the endpoint is set aside: after failures, or after rate limits on half of its requests or
    * more.
    */
-  backoffMs(nowMs: number): number {
+  asideMs(nowMs: number): number {
     return Math.max(this.health.waitMs(nowMs), this.rate.pausedMs(nowMs));
   }
 
@@ -121,7 +121,7 @@ export class RpcEndpoint {
    * Why the endpoint is set aside. Includes rate limits on single calls, because a provider that refuses the calls of a
    * request one by one still answers the request.
    */
-  get backoffReason(): RpcError | undefined {
+  get asideReason(): RpcError | undefined {
     return this.lastFailure ?? this.refusal;
   }
 
@@ -178,7 +178,7 @@ export class RpcEndpoint {
   }
 
   /** Counts a batch of so many calls that broke. @returns whether a probe is due */
-  batchBroke(size: number): boolean {
+  countBrokenBatch(size: number): boolean {
     this.brokenBatches++;
     this.smallestBroken = Math.min(this.smallestBroken, size);
     return this.refusesBatches || this.brokenBatches % BROKEN_BATCHES === 0;

@@ -7,6 +7,9 @@
  * - left out, of questions that begin with one method: its answers to them are not valid (answer-validity.ts);
  * - excluded: it named another chain (rpc-endpoint.ts);
  * - done, for one question: a wait does not change its answer (question.ts).
+ *
+ * To read: rpc-pool, question, reactions, rpc-endpoint, http-exchange. known-errors, classify-rpc-error, rate and
+ * json-body can wait.
  */
 import {
   ChainMismatchError,
@@ -103,7 +106,7 @@ export class RpcPool {
   /** How many requests at once are useful: the sum over the healthy endpoints, at least 1. */
   parallelism(): number {
     const nowMs = this.context.time.nowMs();
-    const healthy = this.all.filter((one) => !one.isExcluded(nowMs) && one.backoffMs(nowMs) === 0);
+    const healthy = this.all.filter((one) => !one.isExcluded(nowMs) && one.asideMs(nowMs) === 0);
     return Math.max(
       1,
       healthy.reduce((sum, { parallelism }) => sum + parallelism, 0),

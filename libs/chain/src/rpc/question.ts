@@ -51,6 +51,13 @@ export interface QuestionOptions {
   readonly verify: (endpoint: RpcEndpoint, session: RpcSession) => Promise<void>;
 }
 
+/** A batch at one endpoint. */
+interface Batch {
+  readonly endpoint: RpcEndpoint;
+  readonly results: BatchResults;
+  readonly signal: AbortSignal;
+}
+
 /** A request of which some or all calls failed. */
 interface RequestFailure {
   readonly error: RpcError;
@@ -176,7 +183,7 @@ export class Question {
     const stop = new AbortController();
     const signal = AbortSignal.any([this.options.signal, stop.signal]);
     try {
-      await this.collect(endpoint, results, results.all, signal);
+      await this.collect({ endpoint, results, signal }, results.all, 1);
       return results.answer;
     } finally {
       // After one part has failed for good, the other parts are useless.
@@ -184,18 +191,17 @@ export class Question {
     }
   }
 
-  /** Requests the calls at these places, in parts if they are too many for one request, until all are answered. */
-  private async collect(
-    endpoint: RpcEndpoint,
-    results: BatchResults,
-    places: readonly number[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  /**
+   * Requests the calls at these places, in parts if they are too many for one request, until all are answered.
+   * @param first the attempt that comes next; more than 1 for parts of a batch that failed
+   */
+  private async collect(batch: Batch, places: readonly number[], first: number): Promise<void> {
+    const { endpoint, results, signal } = batch;
     let missing = places;
-    for (let attempt = 1; missing.length > 0; attempt++) {
+    for (let attempt = first; missing.length > 0; attempt++) {
       const parts = endpoint.batchSize.split(missing, results.calls);
       if (parts.length > 1) {
-        await Promise.all(parts.map((part) => this.collect(endpoint, results, part, signal)));
+        await Promise.all(parts.map((part) => this.collect(batch, part, attempt)));
         return;
       }
       const calls = results.callsOf(missing);

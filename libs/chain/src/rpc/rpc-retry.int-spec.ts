@@ -148,6 +148,22 @@ describe('a request that fails', () => {
     expect((await ask(pool)).endpoint).toBe(one);
   });
 
+  it('goes on after two tries of each call too where a rate limit makes the batch smaller', async () => {
+    const pool = bench.pool();
+    bench.first.fault = { kind: 'status', status: 429 };
+    const values = Array.from({ length: 24 }, (_, index) => index);
+    const { endpoint, answer } = await ask(pool, values.map(echo));
+    expect(endpoint).toBe(pool.endpoints[1]);
+    expect(answer.results.map(valueOf)).toEqual(values);
+    const tries = values.map(
+      (value) =>
+        asked()
+          .flat()
+          .filter((one) => one === value).length,
+    );
+    expect(Math.max(...tries)).toBe(2);
+  });
+
   it('goes on at once where the connection is refused', async () => {
     const pool = bench.pool();
     await bench.first.close();

@@ -1,5 +1,7 @@
-/** What is known of an endpoint: its health, the size of its batches, and which of its errors pass. */
+/** One endpoint: its health, its gate, the size of its batches, and which of its errors pass. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '#libs/testing/clock';
 import {
   AnswersDifferError,
   BatchTooLargeError,
@@ -17,11 +19,17 @@ import {
   UnreachableError,
 } from './rpc.errors.js';
 import { EndpointHealth } from './endpoint-health.js';
+import { endpointUrls } from './endpoint-urls.js';
 import { BatchSize } from './batch.js';
 import { Rate } from './rate.js';
+import { PoolTime, sleepFor } from './pool-time.js';
 import { reactionTo } from './reactions.js';
+import { RequestGate } from './request-gate.js';
+import { RpcEndpoint } from './rpc-endpoint.js';
+import { silentObserver } from './rpc-observer.js';
 
-const down = new TransportError('down', { endpoint: 'n' });
+const at = { endpoint: 'n' };
+const down = new TransportError('down', at);
 const health = (random = 0): EndpointHealth =>
   new EndpointHealth({ firstMs: 100, longestMs: 1000 }, () => random);
 
@@ -72,6 +80,59 @@ describe('an endpoint’s health', () => {
   });
 });
 
+describe('the gate of an endpoint', () => {
+  it('rejects a request that is aborted already, although others are ahead', async () => {
+    const rate = new Rate(undefined, 0);
+    const gate = new RequestGate(rate, new PoolTime(new FakeClock(0), sleepFor));
+    const load = { calls: 1, computeUnits: 16 };
+    while (rate.hasFreeSlot) rate.start(load, 0);
+    const ahead = new AbortController();
+    const waiting = gate.enter(load, () => true, ahead.signal);
+    const reason = new Error('enough');
+    const late = gate.enter(load, () => true, AbortSignal.abort(reason));
+    const first = await Promise.race([late.catch((error: unknown) => error), nextTurn('waits')]);
+    expect(first).toBe(reason);
+    ahead.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+
+  it('counts probes against the budget of the operator', async () => {
+    const clock = new FakeClock(0);
+    const slept: number[] = [];
+    const time = new PoolTime(clock, (ms) => {
+      slept.push(ms);
+      return Promise.resolve();
+    });
+    const [url] = endpointUrls(['http://node.example/#rps=10']);
+    const endpoint = new RpcEndpoint(url as NonNullable<typeof url>, {
+      post: (_url, { body }) => {
+        const asked = JSON.parse(body) as { id: number } | { id: number }[];
+        const answers = [asked].flat().map(({ id }) => ({ jsonrpc: '2.0', id, result: '0x7' }));
+        const answer = Buffer.from(JSON.stringify(answers));
+        return Promise.resolve({
+          statusCode: 200,
+          headers: {},
+          body: (async function* () {
+            yield await Promise.resolve(answer);
+          })(),
+        });
+      },
+      timeoutMs: 1000,
+      maxResponseBytes: 1000,
+      time,
+      random: () => 0,
+      backoff: { firstMs: 250, longestMs: 60_000 },
+      observer: silentObserver,
+    });
+    const { signal } = new AbortController();
+    expect(await endpoint.probe('batches', signal)).toBe('batches');
+    expect(slept).toEqual([]);
+    await endpoint.request([{ method: 'eth_chainId', params: [] }], () => true, signal);
+    // Two calls were free, the probe took three, and one more is due: two tenths of a second.
+    expect(slept).toEqual([200]);
+  });
+});
+
 const NAME = 'node#1';
 const calls = Array.from({ length: 1000 }, () => ({ method: 'eth_chainId', params: [] }));
 
@@ -105,7 +166,6 @@ describe('the size of batches', () => {
   });
 });
 
-const at = { endpoint: 'n' };
 const refused = (rpcCode: number, sizeMayExplain = false): RpcRefusedError =>
   new RpcRefusedError('refused', { ...at, rpcCode, sizeMayExplain });
 

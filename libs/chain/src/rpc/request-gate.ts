@@ -18,6 +18,8 @@ export class RequestGate {
    * @returns the ticket to pass to `leave`; undefined if the request may no longer be sent
    */
   enter(load: Load, mayAsk: () => boolean, signal: AbortSignal): Promise<Ticket | undefined> {
+    // A signal that is aborted already fires no event.
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     const turn = this.queue.then(() => this.admit(load, mayAsk, signal));
     this.queue = turn.catch(() => undefined);
     return new Promise((resolve, reject) => {
@@ -35,6 +37,11 @@ export class RequestGate {
           signal.removeEventListener('abort', abort);
         });
     });
+  }
+
+  /** Counts a request that does not wait for its turn: later ones wait instead. @returns the ticket to pass to `leave` */
+  pass(load: Load): Ticket {
+    return this.rate.start(load, this.time.nowMs());
   }
 
   leave(ticket: Ticket, outcome: Outcome | undefined): void {

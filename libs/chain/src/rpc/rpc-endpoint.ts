@@ -1,6 +1,7 @@
 /**
  * One endpoint. Sends each request once, at a rate that the endpoint accepts (`Rate`), and knows whether it may be
- * asked (`EndpointHealth`) and how fast it is (`Delivery`). The question (`question.ts`) decides what is sent again.
+ * asked (`EndpointHealth`) and how fast it is (`Delivery`). The question (`question.ts`) decides what is sent again. Only
+ * a probe is sent without a wait.
  */
 import { inChildSpan, type OpenSpan } from '#libs/platform';
 import {
@@ -204,17 +205,23 @@ export class RpcEndpoint {
     return this.refusesBatches ? 'single calls' : 'batches';
   }
 
-  /** The error of a request that does not count for the health, since others may fail all the same. */
+  /**
+   * The error of a request that does not count for the health, since others may fail all the same. It uses up the budget,
+   * but says nothing about limits, and does not queue behind requests that may all time out.
+   */
   private async probed(
     calls: readonly RpcCall[],
     signal: AbortSignal,
   ): Promise<RpcError | ExecutionRevertedError | undefined> {
+    const ticket = this.gate.pass(loadOf(calls));
     try {
       const { results } = await this.send(calls, signal, true);
       return results.flatMap((result) => (result.ok ? [] : [result.error]))[0];
     } catch (error) {
       if (error instanceof RpcError) return error;
       throw error;
+    } finally {
+      this.gate.leave(ticket, undefined);
     }
   }
 

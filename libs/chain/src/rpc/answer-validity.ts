@@ -1,7 +1,7 @@
 /**
  * Which questions an endpoint answers validly, by the method that they begin with. An endpoint whose answers of one kind
  * are never valid may well answer the others. It is left out of questions of that kind, as long as another endpoint is
- * not, and tried again every minute.
+ * not, and tried again every minute. The log says so once, and again only after it was valid in between.
  */
 import { EndpointLeftOutError, type RpcError } from './rpc.errors.js';
 import { type PoolTime } from './pool-time.js';
@@ -51,7 +51,7 @@ export class AnswerValidity {
     // While the endpoint is left out, an answer says nothing: it may have been asked for before.
     if (this.reason(name, method) !== undefined) return;
     const key = keyOf(name, method);
-    const wasLeftOut = (this.invalid.get(key)?.inARow ?? 0) >= MOST_INVALID;
+    const wasLeftOut = this.wasLeftOut(key);
     this.invalid.delete(key);
     if (!wasLeftOut) return;
     const message = `Its answers to ${method} are valid again: it is asked as before`;
@@ -70,10 +70,11 @@ export class AnswerValidity {
 
   /** Leaves the endpoint out at once, or for longer. */
   leaveOut(endpoint: string, method: string, error: RpcError): void {
-    const isNew = this.reason(endpoint, method) === undefined;
+    const key = keyOf(endpoint, method);
+    const wasLeftOut = this.wasLeftOut(key);
     const untilMs = this.nowMs + LEFT_OUT_MS;
-    this.invalid.set(keyOf(endpoint, method), { inARow: MOST_INVALID, error, untilMs });
-    if (!isNew || this.endpoints.length < 2) return;
+    this.invalid.set(key, { inARow: MOST_INVALID, error, untilMs });
+    if (wasLeftOut || this.endpoints.length < 2) return;
     const message = `Its answers to ${method} are not valid: it is left out, and tried again every minute. ${error.message}`;
     this.context.observer.warning({ endpoint, code: 'RPC_ENDPOINT_LEFT_OUT', message });
   }
@@ -83,6 +84,11 @@ export class AnswerValidity {
     const names = this.endpoints.map(({ name }) => name);
     const found = names.filter((name) => this.reason(name, method) !== undefined);
     return found.length === names.length ? [] : found;
+  }
+
+  /** Whether the endpoint was left out, and no valid answer has come since. */
+  private wasLeftOut(key: string): boolean {
+    return (this.invalid.get(key)?.inARow ?? 0) >= MOST_INVALID;
   }
 
   /** Why the endpoint is left out; undefined if it is not, or is to be tried again. */

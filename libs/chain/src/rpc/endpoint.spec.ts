@@ -18,6 +18,7 @@ import {
   TransportError,
   UnreachableError,
 } from './rpc.errors.js';
+import { AnswerValidity } from './answer-validity.js';
 import { EndpointHealth } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { BatchSize } from './batch.js';
@@ -26,7 +27,7 @@ import { PoolTime, sleepFor } from './pool-time.js';
 import { reactionTo } from './reactions.js';
 import { RequestGate } from './request-gate.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
-import { silentObserver } from './rpc-observer.js';
+import { type RpcWarning, silentObserver } from './rpc-observer.js';
 
 const at = { endpoint: 'n' };
 const down = new TransportError('down', at);
@@ -130,6 +131,39 @@ describe('the gate of an endpoint', () => {
     await endpoint.request([{ method: 'eth_chainId', params: [] }], () => true, signal);
     // Two calls were free, the probe took three, and one more is due: two tenths of a second.
     expect(slept).toEqual([200]);
+  });
+});
+
+describe('an endpoint whose answers of one kind are not valid', () => {
+  it('is reported once, and again only after a valid answer', () => {
+    const clock = new FakeClock(0);
+    const warnings: RpcWarning[] = [];
+    const observer = { ...silentObserver, warning: (one: RpcWarning) => warnings.push(one) };
+    const endpoints = ['n', 'other'].map((name) => ({ name, isExcluded: () => false }));
+    const one = { name: 'n', isExcluded: () => false };
+    const validity = new AnswerValidity(endpoints, {
+      time: new PoolTime(clock, sleepFor),
+      observer,
+    });
+    const fails = (): void => {
+      for (let answer = 0; answer < 8; answer++) {
+        validity.noteInvalid(one, 'eth_getLogs', new MalformedAnswerError('?', at));
+      }
+    };
+    const codes = (): string[] => warnings.map(({ code }) => code);
+    for (let minute = 0; minute < 5; minute++) {
+      fails();
+      expect(validity.leftOut('eth_getLogs')).toEqual(['n']);
+      clock.advance(60_000);
+    }
+    expect(codes()).toEqual(['RPC_ENDPOINT_LEFT_OUT']);
+    validity.noteValid(one, 'eth_getLogs');
+    fails();
+    expect(codes()).toEqual([
+      'RPC_ENDPOINT_LEFT_OUT',
+      'RPC_ENDPOINT_BACK',
+      'RPC_ENDPOINT_LEFT_OUT',
+    ]);
   });
 });
 

@@ -26,7 +26,6 @@ const ABSOLUTE = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]*/;
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   const cut = end === -1 ? url : url.slice(0, end);
-  if (cut.startsWith('/')) return cut;
   const origin = ABSOLUTE.exec(cut)?.[0];
   return origin === undefined ? cut : cut.slice(origin.length) || '/';
 }

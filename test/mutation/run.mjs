@@ -5,14 +5,18 @@
  *   npm run test:mutation -- signing admission                       targets of targets.mjs
  *   npm run test:mutation -- domain 'libs/domain/src/balance/*.ts'   some files of a target
  *   npm run test:mutation -- --since main                            lines that were changed since a commit
+ *
+ * Changes that nothing can notice are explained in explained.mjs: they are not listed, and the share is of the others.
  */
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 import setup from '../../libs/testing/src/jest/global-setup.mjs';
 import { stopTestServer } from '../../libs/testing/src/jest/test-server.mjs';
+import { EXPLAINED } from './explained.mjs';
 import { TARGETS } from './targets.mjs';
 
 const NOTICED = ['Killed', 'Timeout'];
@@ -87,6 +91,8 @@ async function mutateTarget(name, mutate) {
       mutate,
       ignorePatterns: ['/dist', '/.data'],
       disableTypeChecks: false,
+      plugins: ['@stryker-mutator/*', fileURLToPath(new URL('error-texts.mjs', import.meta.url))],
+      ignorers: ['error-texts'],
       concurrency: 2,
       tempDirName: '.data/mutation',
       reporters: ['json', 'progress-append-only'],
@@ -100,16 +106,34 @@ async function mutateTarget(name, mutate) {
 }
 
 function print(name, files) {
-  const mutants = Object.entries(files).flatMap(([file, { mutants: all }]) =>
-    all.map((mutant) => ({ ...mutant, file })),
-  );
-  const of = (statuses) => mutants.filter(({ status }) => statuses.includes(status));
-  const [noticed, missed] = [of(NOTICED), of(MISSED)];
-  for (const { file, location, mutatorName, replacement, status } of missed) {
+  const mutants = Object.entries(files).flatMap(([file, { source, mutants: all }]) => {
+    const lines = source.split('\n');
+    return all.map((mutant) => ({ ...mutant, file, code: lines[mutant.location.start.line - 1] }));
+  });
+  const noticed = mutants.filter(({ status }) => NOTICED.includes(status));
+  const missed = mutants.filter(({ status }) => MISSED.includes(status));
+  const explained = missed.filter((mutant) => EXPLAINED.some((row) => explains(row, mutant)));
+  for (const mutant of missed.filter((one) => !explained.includes(one))) {
+    const { file, location, mutatorName, replacement, status } = mutant;
     const { line, column } = location.start;
     console.log(`${file}:${line}:${column} ${status} ${mutatorName}: ${replacement ?? ''}`);
   }
+  for (const row of EXPLAINED) {
+    const isOfRun = values.since === undefined && row.file in files;
+    if (!existsSync(row.file) || (isOfRun && !missed.some((mutant) => explains(row, mutant))))
+      console.log(`explained.mjs: no change that survives fits ${row.file}: ${row.code}`);
+  }
   const all = noticed.length + missed.length;
-  const share = ((100 * noticed.length) / all).toFixed(1);
-  console.log(`${name}: ${noticed.length} of ${all} changes noticed, ${share} %`);
+  const share = ((100 * noticed.length) / (all - explained.length)).toFixed(1);
+  console.log(
+    `${name}: ${noticed.length} of ${all} changes noticed, ${explained.length} explained, ${share} %`,
+  );
+}
+
+function explains({ file, code, to }, mutant) {
+  return (
+    mutant.file === file &&
+    mutant.code.includes(code) &&
+    (to === undefined || mutant.replacement === to)
+  );
 }

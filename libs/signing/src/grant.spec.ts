@@ -21,6 +21,7 @@ describe('a grant', () => {
 
   it.each([
     ['changed', grant.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')).replace('g_A', 'g_B')],
+    ['of another prefix', grant.replace('svcg_', 'svch_')],
     ['cut', grant.slice(0, -4)],
     ['a key', `svck_${'a'.repeat(43)}`],
     [

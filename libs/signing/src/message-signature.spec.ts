@@ -127,6 +127,13 @@ describe('signAnswer', () => {
     },
   );
 
+  it('makes an HMAC for a credential only', () => {
+    const wanted = parseAcceptSignature('sig=();alg="hmac-sha256"');
+    expect(() => signAnswer(ANSWER, wanted, { nowMs: NOW_MS, answerKeys })).toThrow(
+      AcceptSignatureError,
+    );
+  });
+
   it('takes the path out of a target in absolute form', async () => {
     const headers = signed('sig=()', { ...ANSWER, target: SEEN.url });
     expect(await isVerified(headers)).toBe(true);
@@ -178,7 +185,8 @@ describe('the published vectors', () => {
   });
 
   it('are of this key and this secret', () => {
-    expect(published.publicKey).toEqual(answerKeys.published[0]);
+    const [publicKey] = new AnswerKeys(new KeyRing(SECRETS_KEY)).published;
+    expect(published.publicKey).toEqual(publicKey);
     expect(published.secret).toBe(SECRET);
   });
 
@@ -201,7 +209,14 @@ describe('parseAcceptSignature', () => {
   it('takes the components that are covered anyway, and parameters that say nothing here', () => {
     expect(
       parseAcceptSignature('sig1=("@status" "@query";req);created;keyid="x";tag="lowmark"'),
-    ).toEqual([{ label: 'sig1', algorithm: 'ed25519', tag: 'lowmark' }]);
+    ).toStrictEqual([{ label: 'sig1', algorithm: 'ed25519', tag: 'lowmark' }]);
+  });
+
+  it('takes a nonce of 200 characters', () => {
+    const nonce = 'n'.repeat(200);
+    expect(parseAcceptSignature(`sig=();nonce="${nonce}"`)).toStrictEqual([
+      { label: 'sig', algorithm: 'ed25519', nonce },
+    ]);
   });
 
   it.each(['content-digest', 'x-sealed-day'])('takes %s, of which an answer has one', (name) => {

@@ -1,17 +1,23 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalJson } from '#libs/domain';
 import {
   hashApiKey,
+  hashToken,
   isApiKey,
   hmacSha256Hex,
   KeyRing,
   mintCredential,
   mintSecretsKey,
+  mintWebhookSecret,
+  newToken,
   pathOf,
+  sealingKeyId,
   signedContent,
   verifySignature,
+  webhookSealContext,
 } from './index.js';
 
 interface Vector {
@@ -106,14 +112,17 @@ describe('KeyRing', () => {
 
   it('refuses any changed byte, any cut and another context', () => {
     const sealed = ring.seal('svcs_secret', context);
+    const invalid = expect.objectContaining({ code: 'SEALED_SECRET_INVALID' });
     for (let i = 0; i < sealed.length; i++) {
       const damaged = Buffer.from(sealed);
       damaged[i] = (damaged[i] ?? 0) ^ 1;
-      expect(() => ring.open(damaged, context)).toThrow();
-      expect(() => ring.open(sealed.subarray(0, i), context)).toThrow();
+      const code = i >= 1 && i <= 4 ? 'SECRETS_KEY_MISSING' : 'SEALED_SECRET_INVALID';
+      expect(() => ring.open(damaged, context)).toThrow(expect.objectContaining({ code }));
+      expect(() => ring.open(sealed.subarray(0, i), context)).toThrow(invalid);
     }
+    expect(() => ring.open(Buffer.alloc(sealed.length, 2), context)).toThrow(invalid);
     expect(() => ring.open(sealed, hashApiKey('svck_y'))).toThrow(
-      expect.objectContaining({ code: 'SEALED_SECRET_INVALID' }),
+      expect.objectContaining({ code: 'SEALED_SECRET_INVALID', cause: expect.anything() }),
     );
   });
 
@@ -122,6 +131,8 @@ describe('KeyRing', () => {
     const sealed = new KeyRing(older).seal('s', context);
     const both = new KeyRing(newer, older);
     expect(both.open(sealed, context)).toBe('s');
+    expect(both.keyIds).toEqual([newer, older].map((key) => new KeyRing(key).keyIds[0]));
+    expect(sealingKeyId(sealed)).toBe(both.keyIds[1]);
     expect(() => new KeyRing(newer).open(sealed, context)).toThrow(
       expect.objectContaining({ code: 'SECRETS_KEY_MISSING' }),
     );
@@ -155,6 +166,46 @@ describe('KeyRing', () => {
     const sealed = new KeyRing(keys[1]).seal('s', context);
     const text = keys.map((key) => key.toString('base64')).join(', ');
     expect(KeyRing.parse(text).open(sealed, context)).toBe('s');
+  });
+});
+
+describe('sealingKeyId', () => {
+  it.each([
+    ['01aabbccdd', 'aabbccdd'],
+    ['01aabbccddee', 'aabbccdd'],
+    ['01aabbcc', undefined],
+    ['02aabbccdd', undefined],
+    ['', undefined],
+  ])('of %p is %p', (hex, id) => {
+    expect(sealingKeyId(Buffer.from(hex, 'hex'))).toBe(id);
+  });
+});
+
+describe('a token', () => {
+  const { token, tokenHash } = newToken();
+
+  it('is a text of 256 bits, of which the hash is stored', () => {
+    expect(token).toMatch(/^svct_[A-Za-z0-9_-]{43}$/);
+    expect(tokenHash).toEqual(createHash('sha256').update(token).digest());
+    expect(hashToken(token)).toEqual(tokenHash);
+  });
+
+  it.each([undefined, '', token.slice(1), `x${token}`, `${token}x`, token.replace('svct', 'svck')])(
+    'is not %p',
+    (text) => {
+      expect(hashToken(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('the secret of a webhook', () => {
+  it('has the form of Standard Webhooks', () => {
+    expect(mintWebhookSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  });
+
+  it('opens for its own subscription only', () => {
+    const [one, other] = ['1', '2'].map(webhookSealContext);
+    expect(one).not.toEqual(other);
   });
 });
 

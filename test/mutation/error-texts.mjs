@@ -1,0 +1,27 @@
+/**
+ * Changes of the sentences in errors do not count: a test asserts the code of an error, and a page or a log shows the
+ * sentence to people. A text without a space is a code or a name, which counts.
+ */
+
+const isError = ({ node }) =>
+  node.type === 'NewExpression' &&
+  node.callee.type === 'Identifier' &&
+  /Error$/.test(node.callee.name);
+
+const textOf = ({ type, value, quasis }) => {
+  if (type === 'StringLiteral') return value;
+  return type === 'TemplateLiteral' ? quasis.map(({ value: { raw } }) => raw).join('') : '';
+};
+
+export const strykerPlugins = [
+  {
+    kind: 'Ignore',
+    name: 'error-texts',
+    value: {
+      shouldIgnore: (path) =>
+        textOf(path.node).includes(' ') && path.findParent(isError) !== null
+          ? 'the sentence of an error'
+          : undefined,
+    },
+  },
+];

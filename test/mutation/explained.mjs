@@ -1,0 +1,35 @@
+/**
+ * Changes that no test can notice, because the program behaves the same. `code` is a piece of the changed line; `to` is
+ * the replacement, if only one replacement on that line is meant. The run names a row that fits no change.
+ */
+const UNREACHABLE = 'a default that the types demand and no value needs';
+
+export const EXPLAINED = [
+  ...of('libs/signing/src/answer-keys.ts', [{ code: "const { x = '' }", why: UNREACHABLE }]),
+  ...of('libs/signing/src/evidence-keys.ts', [{ code: "[first = '',", why: UNREACHABLE }]),
+  ...of('libs/signing/src/grant.ts', [
+    { code: '?? [];', to: '["Stryker was here"]', why: UNREACHABLE },
+    { code: "if (!isGrant(grant)) return ''", to: '"Stryker was here!"', why: 'no content either' },
+    { code: '} catch (error) {', why: 'undefined is no content either' },
+    { code: 'error instanceof LowmarkError', why: 'only a fault of the code is another error' },
+  ]),
+  ...of('libs/signing/src/hmac.ts', [
+    { code: 'signature === undefined', to: 'false', why: 'the pattern refuses undefined too' },
+  ]),
+  ...of('libs/signing/src/key-ring.ts', [
+    { code: "cipher.update(secret, 'utf8')", to: '""', why: 'UTF-8 is the default' },
+    { code: "createDecipheriv('aes-256-gcm'", to: '{}', why: 'the tag has its 16 bytes already' },
+  ]),
+  ...of('libs/signing/src/message-signature.ts', [
+    { code: "values[place] ?? ''", to: '"Stryker was here!"', why: UNREACHABLE },
+    { code: "Buffer.from(base, 'latin1')", to: '""', why: 'the base is ASCII' },
+    { code: "typeof value === 'string'", to: 'true', why: 'no other value has a length' },
+  ]),
+  ...of('libs/signing/src/minted-secrets.ts', [
+    { code: 'token === undefined ||', to: 'false', why: 'the pattern refuses undefined too' },
+  ]),
+];
+
+function of(file, rows) {
+  return rows.map((row) => ({ file, ...row }));
+}

@@ -34,7 +34,6 @@ describe('a request that fails', () => {
     ['half a body', { kind: 'truncated-body' }],
     ['a missing answer', { kind: 'missing-answer' }],
     ['an error in place of the list', { kind: 'single-error', code: -32005, message: 'slow down' }],
-    ['an answer of 200 MB', { kind: 'flood', bytes: 200 * 2 ** 20, sent: { bytes: 0 } }],
   ])('with %s is sent once more, and nothing else', async (_case, fault) => {
     bench.first.fault = { ...fault, times: 1 };
     const { answer } = await ask(bench.pool({ nodes: 1, timeoutMs: 1000 }), [HEADER, echo(2)]);

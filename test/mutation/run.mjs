@@ -21,6 +21,8 @@ import { TARGETS } from './targets.mjs';
 
 const NOTICED = ['Killed', 'Timeout'];
 const MISSED = ['Survived', 'NoCoverage'];
+/** Only a change that hangs may take this much longer: on a busy machine, five seconds pass without any change. */
+const TIMEOUT_MS = 60_000;
 /** Worlds for each change. Most faults show in the first ten. */
 const WORLDS = 40;
 
@@ -94,6 +96,7 @@ async function mutateTarget(name, mutate) {
       plugins: ['@stryker-mutator/*', fileURLToPath(new URL('error-texts.mjs', import.meta.url))],
       ignorers: ['error-texts'],
       concurrency: 2,
+      timeoutMS: TIMEOUT_MS,
       tempDirName: '.data/mutation',
       reporters: ['json', 'progress-append-only'],
       jsonReporter: { fileName: report },
@@ -111,6 +114,7 @@ function print(name, files) {
     return all.map((mutant) => ({ ...mutant, file, code: lines[mutant.location.start.line - 1] }));
   });
   const noticed = mutants.filter(({ status }) => NOTICED.includes(status));
+  const hung = noticed.filter(({ status }) => status === 'Timeout');
   const missed = mutants.filter(({ status }) => MISSED.includes(status));
   const explained = missed.filter((mutant) => EXPLAINED.some((row) => explains(row, mutant)));
   for (const mutant of missed.filter((one) => !explained.includes(one))) {
@@ -126,7 +130,7 @@ function print(name, files) {
   const all = noticed.length + missed.length;
   const share = ((100 * noticed.length) / (all - explained.length)).toFixed(1);
   console.log(
-    `${name}: ${noticed.length} of ${all} changes noticed, ${explained.length} explained, ${share} %`,
+    `${name}: ${noticed.length} of ${all} changes noticed (${hung.length} by timeout), ${explained.length} explained, ${share} %`,
   );
 }
 

@@ -69,8 +69,8 @@ const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
 const SMALLEST_AFTER_REFUSAL = 10;
 /** A limit that was guessed from broken batches is raised by one step after so many batches of this size. */
 const RAISED_AFTER = 500;
-/** Smallest batch: the logs and the header that vouches for them. */
-const SMALLEST = 2;
+/** Calls of the smallest batch: the logs and the header that vouches for them. */
+export const SMALLEST_BATCH = 2;
 
 export const TAKES_NO_BATCHES =
   'takes no batch requests, and logs can only be vouched for together with a header; use another endpoint';
@@ -129,7 +129,7 @@ export class BatchSize {
   /** Batches of so many calls broke, while small ones were answered: perhaps because of a limit, perhaps by chance. */
   broke(sent: number): void {
     if (this.limit < sent) return;
-    this.limit = STEPS.find((step) => step < sent) ?? SMALLEST;
+    this.limit = STEPS.find((step) => step < sent) ?? SMALLEST_BATCH;
     this.atGuess = 0;
   }
 
@@ -138,7 +138,7 @@ export class BatchSize {
     if (this.limit < sent) return;
     const named = error.limit !== undefined && error.limit < sent ? error.limit : undefined;
     const next = named ?? STEPS.find((step) => step < sent) ?? 1;
-    if (next < SMALLEST) {
+    if (next < SMALLEST_BATCH) {
       throw new RpcRefusedError(TAKES_NO_BATCHES, { endpoint: this.endpoint });
     }
     this.limit = next;

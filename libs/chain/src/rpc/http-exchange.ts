@@ -9,6 +9,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
+import { SMALLEST_BATCH } from './batch.js';
 import { classifyRpcError, growsWithRange, retryAfterMs } from './classify-rpc-error.js';
 import { basicCredentials, redact } from './redact.js';
 import { isRecord } from './hex.js';
@@ -180,7 +181,9 @@ export class HttpExchange {
       const what =
         status === 413 ? 'HTTP 413' : `the answer is larger than ${maxResponseBytes} bytes`;
       if (grows) return new RangeTooLargeError(what, at);
-      return calls.length > 1
+      // One answer without end to the smallest batch does not say that the endpoint takes no batches.
+      const isBatchRefused = calls.length > (status === 413 ? 1 : SMALLEST_BATCH);
+      return isBatchRefused
         ? new BatchTooLargeError(what, at)
         : new TransportError(what, { ...at, sizeMayExplain: true });
     }

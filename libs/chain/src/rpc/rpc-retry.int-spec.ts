@@ -34,9 +34,11 @@ describe('a request that fails', () => {
     ['half a body', { kind: 'truncated-body' }],
     ['a missing answer', { kind: 'missing-answer' }],
     ['an error in place of the list', { kind: 'single-error', code: -32005, message: 'slow down' }],
+    ['an answer of 200 MB', { kind: 'flood', bytes: 200 * 2 ** 20, sent: { bytes: 0 } }],
   ])('with %s is sent once more, and nothing else', async (_case, fault) => {
     bench.first.fault = { ...fault, times: 1 };
-    const { answer } = await ask(bench.pool({ nodes: 1, timeoutMs: 1000 }), [HEADER, echo(2)]);
+    const pool = bench.pool({ nodes: 1, timeoutMs: 1000, maxResponseBytes: 2 ** 20 });
+    const { answer } = await ask(pool, [HEADER, echo(2)]);
     expect(answer.results.map(valueOf)).toEqual(['the header', 2]);
     expect(bench.first.requests).toHaveLength(2);
   });

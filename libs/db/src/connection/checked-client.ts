@@ -4,7 +4,7 @@ import pg, { type ClientConfig, type Connection } from 'pg';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
 import { inSchema, schemaOf } from './stake-set.js';
-import { DatabaseUnavailableError } from './database.error.js';
+import { DatabaseUnavailableError, READ_ONLY } from './database.error.js';
 import { type Statement } from './named.js';
 import { type SessionSettings } from './session-settings.js';
 import { spanOf, traceCopy } from './trace-statements.js';
@@ -22,7 +22,6 @@ export interface CheckedConfig extends ClientConfig {
 
 /** Time limit for an orderly close, which would wait for ever at a hung server or a blocked network. */
 const GOODBYE_MS = 1000;
-const READ_ONLY = '25006';
 /** pg's message for an exceeded `query_timeout`, which has no code. */
 const READ_TIMEOUT = 'Query read timeout';
 /** The server's function that waits for a standby, as in its notices. Their texts are translated, the name is not. */

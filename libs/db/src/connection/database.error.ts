@@ -120,7 +120,7 @@ const LOGIN_REFUSED = /^28/;
 // failures (40).
 const PASSING = /^(?:(?:08|53|57|58|40)...|XX000)$/;
 // A refused write, of which the connection knows whether it may pass: a session that only reads is refused for good.
-const READ_ONLY = '25006';
+export const READ_ONLY = '25006';
 /** PostgreSQL's function that refuses a prepared statement whose columns have changed since, as a migration does. */
 const CHANGED_COLUMNS = 'RevalidateCachedQuery';
 const SQL_STATE = /^[0-9A-Z]{5}$/;

@@ -1,6 +1,6 @@
 /**
- * Tests the three walks of docs/ARCHITECTURE.md against the code: every file exists, and imports join each
- * to the others.
+ * Tests the three walks of docs/ARCHITECTURE.md against the code: every file exists, and imports join each to the
+ * others.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';

@@ -205,8 +205,8 @@ export class IndexLoop {
   }
 
   /**
-   * Whether the chain still has the indexed head, so far as that is in question. Ranges of final blocks are not linked to their parents, and a head
-   * that was not final when it was indexed may have been replaced since.
+   * Whether the chain still has the indexed head, so far as that is in question. Ranges of final blocks are not linked to
+   * their parents, and a head that was not final when it was indexed may have been replaced since.
    */
   private async mayReadOn(writer: IndexWriter, heads: ChainHeads): Promise<boolean> {
     const { head, state } = writer;

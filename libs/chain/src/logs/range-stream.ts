@@ -16,10 +16,10 @@ const KNOWN_WITHIN = 1.06;
 const ROUND = [1, 2, 5].flatMap((digit) => [1, 10, 100, 1000, 10_000].map((unit) => digit * unit));
 
 /**
- * Decides how many blocks to request at once. The size grows while answers are small,
- * and shrinks when the provider refuses a range for its size or an answer is large. Between the largest accepted range
- * and the smallest refused one it bisects, so that a limit that the provider does not name is found in a few tries. A
- * refused size is tried again soon, and less soon each time that it is refused again.
+ * Decides how many blocks to request at once. The size grows while answers are small, and shrinks when the provider
+ * refuses a range for its size or an answer is large. Between the largest accepted range and the smallest refused one it
+ * bisects, so that a limit that the provider does not name is found in a few tries. A refused size is tried again soon,
+ * and less soon each time that it is refused again.
  */
 export class RangeSizer {
   private blocks: number;

@@ -3,10 +3,14 @@
  * sentence to people. A text without a space is a code or a name, which counts.
  */
 
-const isError = ({ node }) =>
-  node.type === 'NewExpression' &&
-  node.callee.type === 'Identifier' &&
-  /Error$/.test(node.callee.name);
+const isNamedError = (name) => name?.type === 'Identifier' && /Error$/.test(name.name);
+
+/** `new SomeError(…)`, or `super(…)` of a class of errors. */
+const isError = (path) =>
+  (path.isNewExpression() && isNamedError(path.node.callee)) ||
+  (path.isCallExpression() &&
+    path.node.callee.type === 'Super' &&
+    isNamedError(path.findParent((parent) => parent.isClass())?.node.id));
 
 const textOf = ({ type, value, quasis }) => {
   if (type === 'StringLiteral') return value;

@@ -4,7 +4,20 @@
  */
 const UNREACHABLE = 'a default that the types demand and no value needs';
 
+const SAME = 'with equal values both ways give the same';
+
 export const EXPLAINED = [
+  ...of('libs/domain/src/balance/fold-blocks.ts', [
+    { code: 'hasRow: before !== undefined', to: 'true', why: 'a first change sets it' },
+    { code: 'held < low', to: 'held <= low', why: SAME },
+  ]),
+  ...of('libs/domain/src/balance/snapshot.ts', [
+    { code: 'low < closing ?', to: 'low <= closing', why: SAME },
+  ]),
+  ...of('libs/domain/src/balance/wallet-rows.ts', [
+    { code: 'right[place]?.minimum', to: 'right[place].minimum', why: 'both have all days' },
+    { code: "low ?? ''", to: '"Stryker was here!"', why: 'any text that is no number' },
+  ]),
   ...of('libs/signing/src/answer-keys.ts', [{ code: "const { x = '' }", why: UNREACHABLE }]),
   ...of('libs/signing/src/evidence-keys.ts', [{ code: "[first = '',", why: UNREACHABLE }]),
   ...of('libs/signing/src/grant.ts', [

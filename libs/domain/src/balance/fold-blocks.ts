@@ -142,12 +142,13 @@ function touchedBy(
 }
 
 function opened(wallet: Address, before: WalletState | undefined): WalletFold {
+  const after = before ? { ...before } : { balance: 0n, sinceSeconds: 0, low: null };
   return {
     wallet,
     before,
-    after: before === undefined ? { balance: 0n, sinceSeconds: 0, low: null } : { ...before },
-    held: before?.balance ?? 0n,
-    day: before === undefined ? -1 : dayOf(before.sinceSeconds),
+    after,
+    held: after.balance,
+    day: dayOf(after.sinceSeconds),
     hasRow: before !== undefined,
     changed: false,
     touchedAt: -1,

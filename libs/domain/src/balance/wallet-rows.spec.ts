@@ -2,8 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address } from '../values/address.js';
 import { dailyMinima } from './snapshot.js';
-import { type BalanceDay } from './balance.js';
-import { compareRows, correctedDays, isSame, NO_ROWS, rowsOf } from './wallet-rows.js';
+import { type BalanceChange, type BalanceDay } from './balance.js';
+import {
+  compareRows,
+  type CorrectedDays,
+  correctedDays,
+  isSame,
+  NO_ROWS,
+  rowsOf,
+} from './wallet-rows.js';
 
 const WALLET = `0x${'a'.repeat(40)}` as Address;
 const FIRST = 20_000;
@@ -21,27 +28,34 @@ const days: fc.Arbitrary<BalanceDay[]> = fc
   .map((rows) => rows.map((row) => ({ wallet: WALLET, ...row })).sort((a, b) => a.day - b.day));
 
 describe('correctedDays', () => {
-  it('are exactly the days whose amount differs, each once', () => {
+  const isOneRun = (one: CorrectedDays, two: CorrectedDays): boolean =>
+    one.lastDay + 1 === two.firstDay && one.stored === two.stored && one.correct === two.correct;
+
+  it('are exactly the days whose amount differs, in the longest runs', () => {
     fc.assert(
       fc.property(days, days, (stored, correct) => {
         const both = {
           stored: { changes: [], days: stored },
           correct: { changes: [], days: correct },
         };
-        const told = new Map<number, [bigint, bigint]>();
-        for (const run of correctedDays(WALLET, both, END)) {
-          for (let day = run.firstDay; day <= run.lastDay; day += 1) {
-            expect(told.has(day)).toBe(false);
-            told.set(day, [run.stored, run.correct]);
-          }
-        }
+        const found = correctedDays(WALLET, both, END);
+        const told = found.flatMap(({ wallet, firstDay, lastDay, ...amounts }) =>
+          Array.from({ length: lastDay - firstDay + 1 }, (_, place) => {
+            return { wallet, day: firstDay + place, ...amounts };
+          }),
+        );
         const window = { firstDay: FIRST - 1, endDay: END };
         const right = dailyMinima(correct, window);
         const expected = dailyMinima(stored, window).flatMap(({ day, minimum }, place) => {
           const amount = right[place]?.minimum ?? 0n;
-          return amount === minimum ? [] : [[day, [minimum, amount]] as const];
+          return amount === minimum
+            ? []
+            : [{ wallet: WALLET, day, stored: minimum, correct: amount }];
         });
-        expect([...told]).toEqual(expected);
+        expect(told).toEqual(expected);
+        found.slice(1).forEach((run, place) => {
+          expect(isOneRun(found[place] as CorrectedDays, run)).toBe(false);
+        });
       }),
     );
   });
@@ -75,7 +89,20 @@ describe('compareRows', () => {
       remove: { changes: [{ ...first, balance: 4n }], days: [] },
       add: { changes: [first, second], days: [] },
     });
+    expect(isSame(compareRows(stored, correct))).toBe(false);
     expect(isSame(compareRows(NO_ROWS, NO_ROWS))).toBe(true);
+  });
+
+  it('names only the balance changes that are wrong, and a difference of nothing else', () => {
+    const change = (block: bigint, balance: bigint) => ({
+      ...{ wallet: WALLET, blockNumber: block, timestampSeconds: FIRST * 86_400, balance },
+    });
+    const rows = (...changes: BalanceChange[]) => ({ changes, days: [] });
+    const [right, wrong, mended] = [change(1n, 5n), change(2n, 9n), change(2n, 10n)];
+    const difference = compareRows(rows(right, wrong), rows(right, mended));
+    expect(difference).toEqual({ remove: rows(wrong), add: rows(mended) });
+    expect(isSame(difference)).toBe(false);
+    expect(isSame(compareRows(rows(right), rows(right)))).toBe(true);
   });
 });
 

@@ -53,9 +53,11 @@ describe('correctedDays', () => {
             : [{ wallet: WALLET, day, stored: minimum, correct: amount }];
         });
         expect(told).toEqual(expected);
-        found.slice(1).forEach((run, place) => {
-          expect(isOneRun(found[place] as CorrectedDays, run)).toBe(false);
-        });
+        for (const [place, run] of found.entries()) {
+          const before = found[place - 1];
+          expect(run.lastDay).toBeGreaterThanOrEqual(run.firstDay);
+          expect(before !== undefined && isOneRun(before, run)).toBe(false);
+        }
       }),
     );
   });

@@ -34,6 +34,7 @@ describe('the schedule', () => {
 
 describe('an answer', () => {
   it.each([
+    [199, 'failed'],
     [200, 'delivered'],
     [204, 'delivered'],
     [299, 'delivered'],

@@ -28,7 +28,7 @@ restore_to() {
   run backups "$scripts/restore.sh" files "$@" ||
     die "not restored. PostgreSQL is stopped, and its files may be half those of the backup: restore again."
   quiet up --detach --no-deps --no-build postgres
-  run "${finish_with[@]}" backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
+  run "${finish_with[@]}" backups "$scripts/restore.sh" finish || die "what was restored does not start: $me logs postgres"
   migrate
   quiet up --detach --no-deps --no-build backups
   say_next

@@ -15,6 +15,14 @@ it('takes no option that it does not know for none', () => {
 });
 
 it.each([
+  ['./lowmark', ['restore', 'absent.dump']],
+  ['./lowmark local', ['local', 'restore', 'absent.dump']],
+])('names the commands of %s', (me, words) => {
+  const { code, err } = bash('lowmark', ...words);
+  expect([code, err]).toEqual([1, `lowmark: which dump? ${me} restore FILE\n`]);
+});
+
+it.each([
   ['lowmark:local', 'lowmark:before'],
   ['registry.example:5000/lowmark', 'registry.example:5000/lowmark:before'],
   ['registry.example:5000/lowmark:1.2.0', 'registry.example:5000/lowmark:before'],

@@ -18,6 +18,9 @@ export const EXPLAINED = [
     { code: 'right[place]?.minimum', to: 'right[place].minimum', why: 'both have all days' },
     { code: "low ?? ''", to: '"Stryker was here!"', why: 'any text that is no number' },
   ]),
+  ...of('libs/domain/src/redemption/guards.ts', [
+    { code: 'call.target?.by', to: 'call.target.by', why: 'the call of a revert has a target' },
+  ]),
   ...of('libs/signing/src/answer-keys.ts', [{ code: "const { x = '' }", why: UNREACHABLE }]),
   ...of('libs/signing/src/evidence-keys.ts', [{ code: "[first = '',", why: UNREACHABLE }]),
   ...of('libs/signing/src/grant.ts', [

@@ -2,9 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { type TransitionContext } from './decision.js';
+import { needsBalance } from './deduct-rules.js';
 import { PARTNER_CAPABILITIES } from './partner-call.js';
 import { type EventOf, type RedemptionEventType } from './redemption-event.js';
 import { type Redemption, type RedemptionState } from './redemption.js';
+import { mayAwaitPartner } from './revert-rules.js';
 import {
   aBlock,
   aCall,
@@ -30,6 +32,7 @@ const LEDGER_RESTORED = { lostVoucherUntilSeconds: START_MS / 1000 + 3600 };
 const NO_CALL = { openCall: null };
 const SPENT = { deduct: 5, payout: 0, revert: 0 };
 const UNNAMED = { partnerTransactionId: null };
+const NO_CONFIRMATION = { policy: { capabilities: PARTNER_CAPABILITIES, confirms: false } };
 const DEAD = { plan: aPlan(), deadEvidence: anExpiry() };
 
 type Row = readonly [
@@ -344,6 +347,23 @@ const PAYOUTS: readonly Row[] = [
     attention('payout-unresolved'),
     { nowMs: NOW + 9 * DAY_MS },
   ],
+  [
+    'paid in the final block',
+    ['authorised'],
+    ['payout-paid', { evidence: aClaim({ finalised: aClaim().block }) }],
+    {
+      ...{ state: 'claimed', nextActionAtMs: null },
+      paidEvidence: aClaim({ finalised: aClaim().block }),
+      claimedAtMs: aClaim().block.timestampSeconds * 1000,
+    },
+    NO_CONFIRMATION,
+  ],
+  [
+    'paid in a block that is not final',
+    ['authorised'],
+    ['payout-paid', { evidence: aClaim({ finalised: aBlock(1) }) }],
+    'no-evidence',
+  ],
   ['paid, without a plan', ['authorised', { plan: null }], 'payout-paid', 'no-evidence'],
   [
     'paid, another redemption',
@@ -398,7 +418,6 @@ const PAYOUTS: readonly Row[] = [
 
 const PLAN_OF_CLAIM = aPlan({ deadlineSeconds: aClaim().block.timestampSeconds });
 const BEFORE_REVERTS = { ...NO_CALL, attempts: { deduct: 1, payout: 0, revert: 0 } };
-const NO_CONFIRMATION = { policy: { capabilities: PARTNER_CAPABILITIES, confirms: false } };
 const RESTORES: readonly Row[] = [
   [
     'paid by a plan that the ledger lost',
@@ -760,6 +779,12 @@ const COMMANDS: readonly Row[] = [
     NO_CONFIRMATION,
   ],
   [
+    'given back by hand, with evidence but no plan',
+    ['reverting', { ...NO_CALL, firstRevertAtMs: null, deadEvidence: anExpiry() }],
+    'operator-restored',
+    'vault-not-asked',
+  ],
+  [
     'given back by hand, before the vault was asked',
     ['reverting', { ...NO_CALL, firstRevertAtMs: null }],
     'operator-restored',
@@ -836,6 +861,22 @@ describe.each([
   it.each(rows.map((row) => [row[0], row] as const))('%s', (_what, row) => {
     expect(effectOf(row)).toEqual(row[3]);
   });
+});
+
+it('asks for the balance before the first call, unless the quote has expired or the ledger was restored', () => {
+  const { quoteExpiresAtMs } = aRedemption('created');
+  expect(needsBalance(aRedemption('created'), quoteExpiresAtMs - 1)).toBe(true);
+  expect(needsBalance(aRedemption('created'), quoteExpiresAtMs)).toBe(false);
+  expect(needsBalance(aRedemption('created', LEDGER_RESTORED), NOW)).toBe(false);
+  expect(needsBalance(aRedemption('deducting', NO_CALL), NOW)).toBe(false);
+});
+
+it('lets a revert wait for a partner that is down, after a first call and until reverts end', () => {
+  const redemption = aRedemption('reverting', NO_CALL);
+  expect(mayAwaitPartner(redemption, NOW)).toBe(true);
+  expect(mayAwaitPartner(redemption, NOW + 30 * DAY_MS)).toBe(false);
+  expect(mayAwaitPartner(aRedemption('reverting'), NOW)).toBe(false);
+  expect(mayAwaitPartner({ ...redemption, firstRevertAtMs: null }, NOW)).toBe(false);
 });
 
 it('dates a call by its id if the clock has gone back', () => {

@@ -4,6 +4,8 @@
  */
 const UNREACHABLE = 'a default that the types demand and no value needs';
 
+const HAS_TARGET = 'the call of a revert has a target';
+const REFUSED_BEFORE = 'transition() refuses the answer to a call that is not open';
 const SAME = 'with equal values both ways give the same';
 
 export const EXPLAINED = [
@@ -19,7 +21,14 @@ export const EXPLAINED = [
     { code: "low ?? ''", to: '"Stryker was here!"', why: 'any text that is no number' },
   ]),
   ...of('libs/domain/src/redemption/guards.ts', [
-    { code: 'call.target?.by', to: 'call.target.by', why: 'the call of a revert has a target' },
+    { code: 'call.target?.by', to: 'call.target.by', why: HAS_TARGET },
+  ]),
+  ...of('libs/domain/src/redemption/revert-rules.ts', [
+    { code: "if (openCall === null) return refuse('stale-call')", why: REFUSED_BEFORE },
+    { code: 'openCall.target?.by', to: 'openCall.target.by', why: HAS_TARGET },
+    { code: 'openCall?.target?.by', to: 'redemption.openCall?.target.by', why: HAS_TARGET },
+    { code: 'openCall?.target?.by', to: 'redemption.openCall.target', why: REFUSED_BEFORE },
+    { code: 'policy)?.by', why: 'with a known transaction there is a target' },
   ]),
   ...of('libs/signing/src/answer-keys.ts', [{ code: "const { x = '' }", why: UNREACHABLE }]),
   ...of('libs/signing/src/evidence-keys.ts', [{ code: "[first = '',", why: UNREACHABLE }]),

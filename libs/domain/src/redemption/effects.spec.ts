@@ -388,7 +388,7 @@ const PAYOUTS: readonly Row[] = [
     'dead, as the user wished',
     ['authorised', { revertReason: 'user-cancelled' }],
     'payout-dead',
-    { ...revertingDue('user-cancelled'), revertReason: undefined, deadEvidence: anExpiry() },
+    { state: 'reverting', reason: 'user-cancelled', ...DUE, deadEvidence: anExpiry() },
   ],
   [
     'paid on its way back',
@@ -859,7 +859,7 @@ describe.each([
   ['a command', COMMANDS],
 ])('%s', (_group, rows) => {
   it.each(rows.map((row) => [row[0], row] as const))('%s', (_what, row) => {
-    expect(effectOf(row)).toEqual(row[3]);
+    expect(effectOf(row)).toStrictEqual(row[3]);
   });
 });
 

@@ -53,9 +53,8 @@ export const revertNow: Rule<'call-due'> = (redemption, { requestId, neverPaid }
   }
   if (!provesNeverPaid(redemption, neverPaid)) return refuse('vault-not-asked');
   const { firstRevertAtMs, attempts } = redemption;
-  if (firstRevertAtMs !== null && !mayAttempt(REVERT_SCHEDULE, attemptsOf(redemption, context))) {
+  if (!mayAttempt(REVERT_SCHEDULE, attemptsOf(redemption, context)))
     return hold(redemption, context, 'revert-exhausted');
-  }
   const target = revertTarget(redemption, context.policy);
   if (target === undefined) return hold(redemption, context, 'deduction-unresolved');
   const openCall = { step: 'revert', requestId, startedAtMs: context.nowMs, target } as const;

@@ -1,5 +1,5 @@
 /**
- * Changes of the sentences in errors do not count: a test asserts the code of an error, and a page or a log shows the
+ * Changes of the sentences in errors and messages do not count: a test asserts their code, and a page or a log shows the
  * sentence to people. A text without a space is a code or a name, which counts.
  */
 
@@ -12,6 +12,12 @@ const isError = (path) =>
     path.node.callee.type === 'Super' &&
     isNamedError(path.findParent((parent) => parent.isClass())?.node.id));
 
+/** `message: '…'`. */
+const isMessage = (path) =>
+  path.isObjectProperty() &&
+  path.node.key.type === 'Identifier' &&
+  path.node.key.name === 'message';
+
 const textOf = ({ type, value, quasis }) => {
   if (type === 'StringLiteral') return value;
   return type === 'TemplateLiteral' ? quasis.map(({ value: { raw } }) => raw).join('') : '';
@@ -23,8 +29,9 @@ export const strykerPlugins = [
     name: 'error-texts',
     value: {
       shouldIgnore: (path) =>
-        textOf(path.node).includes(' ') && path.findParent(isError) !== null
-          ? 'the sentence of an error'
+        textOf(path.node).includes(' ') &&
+        path.findParent((parent) => isError(parent) || isMessage(parent)) !== null
+          ? 'a sentence for people'
           : undefined,
     },
   },

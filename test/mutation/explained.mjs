@@ -4,6 +4,7 @@
  */
 const UNREACHABLE = 'a default that the types demand and no value needs';
 
+const FAULT_ONLY = 'only a rule with a fault leads there';
 const HAS_TARGET = 'the call of a revert has a target';
 const REFUSED_BEFORE = 'transition() refuses the answer to a call that is not open';
 const SAME = 'with equal values both ways give the same';
@@ -29,6 +30,26 @@ export const EXPLAINED = [
     { code: 'openCall?.target?.by', to: 'redemption.openCall?.target.by', why: HAS_TARGET },
     { code: 'openCall?.target?.by', to: 'redemption.openCall.target', why: REFUSED_BEFORE },
     { code: 'policy)?.by', why: 'with a known transaction there is a target' },
+  ]),
+  ...of('libs/domain/src/redemption/transition.ts', [
+    { code: '!cell.to.includes(decision.next.state)', why: FAULT_ONLY },
+    { code: "'ILLEGAL_TRANSITION'", why: FAULT_ONLY },
+  ]),
+  ...of('libs/domain/src/redemption/call-event.ts', [
+    { code: 'target === undefined ||', to: 'false', why: HAS_TARGET },
+  ]),
+  ...of('libs/domain/src/redemption/delivery.ts', [
+    { code: 'atMs === undefined ||', to: 'false', why: 'the last attempt is due at the end' },
+  ]),
+  ...of('libs/domain/src/redemption/limits.ts', [
+    ...['minPoints', 'maxPoints', 'partnerLeft', 'walletLeft', 'other'].map((limit) => {
+      return { code: `${limit} !== undefined &&`, to: 'true', why: 'nothing is beyond undefined' };
+    }),
+    { code: 'used < budget', to: 'used <= budget', why: SAME },
+    { code: 'other < one', to: 'other <= one', why: SAME },
+  ]),
+  ...of('libs/domain/src/redemption/schedule.ts', [
+    { code: 'if (step === undefined)', to: 'false', why: 'mayAttempt() refuses it, too' },
   ]),
   ...of('libs/signing/src/answer-keys.ts', [{ code: "const { x = '' }", why: UNREACHABLE }]),
   ...of('libs/signing/src/evidence-keys.ts', [{ code: "[first = '',", why: UNREACHABLE }]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { deductEvent, lostCallEvent } from './call-event.js';
+import { balanceEvent, callEvent, deductEvent, lostCallEvent, revertEvent } from './call-event.js';
 import { type CallOutcome } from './partner-call.js';
 import { type OpenCall } from './redemption.js';
 import { aCall, aContext, aRedemption, CALL_ID, WALLET } from './testing/builders.js';
@@ -26,6 +26,23 @@ describe('ids that our books know', () => {
     const change = { partnerTransactionId: null, openCall: BY_REDEMPTION };
     expect(ended('revert', success()('revert'), change, { reused })).toBe('retry');
     expect(ended('revert', success()('revert'), change)).toBe('reverted');
+  });
+
+  it("another redemption's transaction id makes a revert unknown, with its reason", () => {
+    const outcome = success()('revert') as CallOutcome<'revert'>;
+    expect(revertEvent(BY_REDEMPTION, outcome, 'transaction')).toEqual({
+      ...{ type: 'revert-unknown', requestId: CALL_ID, reason: 'invalid-transaction-id' },
+    });
+  });
+
+  it('a call of which nothing was sent is told as such, by step', () => {
+    const outcome = { kind: 'nothing-sent', reason: 'held-back', retryAfterSeconds: 7 } as const;
+    const told = { requestId: CALL_ID, retryAfterSeconds: 7 };
+    expect(callEvent(aCall('deduct'), outcome)).toEqual({ type: 'deduct-not-sent', ...told });
+    expect(callEvent(aCall('revert'), outcome)).toEqual({ type: 'revert-not-sent', ...told });
+    expect(balanceEvent(aRedemption('created'), outcome)).toEqual({
+      ...{ type: 'balance-unknown', retryAfterSeconds: 7 },
+    });
   });
 
   it.each<[string, OpenCall]>([

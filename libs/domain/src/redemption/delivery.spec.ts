@@ -4,7 +4,9 @@ import {
   DELIVERY_STATES,
   type DeliveryDecision,
   type DeliveryEvent,
+  deliveryEvent,
   deliveryTransition,
+  mayAwaitConfirming,
   newDelivery,
 } from './delivery.js';
 import { aRedemption, aUuid, CALL_ID, START_MS } from './testing/builders.js';
@@ -34,7 +36,7 @@ function next(decision: DeliveryDecision): Delivery {
 }
 
 function outcomeOf(decision: DeliveryDecision): string {
-  return decision.kind === 'moved' ? decision.next.state : `!${decision.code}`;
+  return decision.kind === 'refused' ? `!${decision.code}` : decision.next.state;
 }
 
 /**
@@ -114,6 +116,21 @@ describe('a confirmation on its way', () => {
     expect(delivery.state).toBe('undelivered');
     expect(nowMs).toBe(START_MS + 75 * HOUR);
     expect(calls).toBeGreaterThan(150);
+  });
+
+  it('is told as not sent if nothing was sent', () => {
+    const outcome = { kind: 'nothing-sent', reason: 'held-back', retryAfterSeconds: 7 } as const;
+    expect(deliveryEvent(CALL_ID, outcome)).toEqual({
+      ...{ type: 'not-sent', requestId: CALL_ID, retryAfterSeconds: 7 },
+    });
+  });
+
+  it('may wait for a partner that is down, after a first call and until confirmations end', () => {
+    const tried = aDelivery({ firstAttemptAtMs: START_MS });
+    expect(mayAwaitConfirming(tried, START_MS + 75 * HOUR - 1)).toBe(true);
+    expect(mayAwaitConfirming(tried, START_MS + 75 * HOUR)).toBe(false);
+    expect(mayAwaitConfirming({ ...tried, openRequestId: CALL_ID }, START_MS)).toBe(false);
+    expect(mayAwaitConfirming(aDelivery(), START_MS)).toBe(false);
   });
 
   it('waits for the circuit that held it back', () => {

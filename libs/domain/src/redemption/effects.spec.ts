@@ -30,6 +30,7 @@ const { id } = aRedemption('created');
 /** A restore of the ledger was noted: until then a voucher may be paid that the ledger lacks. */
 const LEDGER_RESTORED = { lostVoucherUntilSeconds: START_MS / 1000 + 3600 };
 const NO_CALL = { openCall: null };
+const BEFORE_REVERTS = { ...NO_CALL, attempts: { deduct: 1, payout: 0, revert: 0 } };
 const SPENT = { deduct: 5, payout: 0, revert: 0 };
 const UNNAMED = { partnerTransactionId: null };
 const NO_CONFIRMATION = { policy: { capabilities: PARTNER_CAPABILITIES, confirms: false } };
@@ -50,6 +51,8 @@ function effectOf([, [state, change], event, , context]: Row): unknown {
   const decision = transition(before, of, aContext(context));
   if (decision.kind === 'refused') return decision.code;
   const { next, command } = decision;
+  const entered = next.state === before.state ? before.stateSinceMs : (context?.nowMs ?? NOW);
+  expect(next.stateSinceMs).toBe(entered);
   const changed = Object.entries({ ...next, command }).filter(
     ([name, value]) =>
       !['version', 'stateSinceMs'].includes(name) &&
@@ -397,6 +400,12 @@ const PAYOUTS: readonly Row[] = [
     { ...attention('paid-after-dead'), openCall: null, paidEvidence: aClaim() },
   ],
   [
+    'paid on its way back, before a revert',
+    ['reverting', { ...DEAD, ...BEFORE_REVERTS }],
+    'payout-paid',
+    { ...attention('paid-after-dead'), paidEvidence: aClaim() },
+  ],
+  [
     'paid on its way back, another redemption',
     ['reverting', DEAD],
     ['payout-paid', { redemptionId: aUuid(START_MS, 9) }],
@@ -417,7 +426,6 @@ const PAYOUTS: readonly Row[] = [
 ];
 
 const PLAN_OF_CLAIM = aPlan({ deadlineSeconds: aClaim().block.timestampSeconds });
-const BEFORE_REVERTS = { ...NO_CALL, attempts: { deduct: 1, payout: 0, revert: 0 } };
 const RESTORES: readonly Row[] = [
   [
     'paid by a plan that the ledger lost',
@@ -556,6 +564,19 @@ const REVERTS: readonly Row[] = [
     },
     NO_CONFIRMATION,
   ],
+  [
+    'the answer to a call of another step',
+    ['reverting', { openCall: aCall('deduct') }],
+    'revert-confirmed',
+    'stale-call',
+  ],
+  [
+    'the answer to another call',
+    ['reverting'],
+    ['revert-confirmed', { requestId: NEXT_ID }],
+    'stale-call',
+  ],
+  ['an answer without a call', ['reverting', NO_CALL], 'revert-confirmed', 'stale-call'],
   [
     'confirmed, with another transaction id',
     ['reverting'],
@@ -708,6 +729,7 @@ const COMMANDS: readonly Row[] = [
     'cancel',
     { ...revertingDue('user-cancelled'), ...UNKNOWN_CALL, pendingAtMs: NOW },
   ],
+  ['cancelled, with a plan', ['deducted', { plan: aPlan() }], 'cancel', 'not-restorable'],
   ['a wish to cancel', ['authorised'], 'cancel', { revertReason: 'user-cancelled', ...DUE }],
   [
     'a second wish to cancel',

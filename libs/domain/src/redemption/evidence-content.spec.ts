@@ -1,6 +1,11 @@
 import { type PartnerId } from '../values/ids.js';
 import { describe, expect, it } from '@jest/globals';
-import { evidenceContent, transactionIdsContent } from './evidence-content.js';
+import {
+  evidenceContent,
+  sendsTransactionIds,
+  sessionContent,
+  transactionIdsContent,
+} from './evidence-content.js';
 import { REDEMPTION_STATES, type Redemption } from './redemption.js';
 import { aPlan, aRedemption, aUuid, START_MS, WALLET } from './testing/builders.js';
 
@@ -48,6 +53,10 @@ describe('the content of a row’s MAC', () => {
     expect(changed).not.toBe(contentOf(row));
   });
 
+  it('is nothing for a plan without its vault', () => {
+    expect(evidenceContent(aRedemption('authorised'), null)).toBeUndefined();
+  });
+
   it('with a plan stays the same when an operator lets it be watched on', () => {
     const row = aRedemption('authorised');
     expect(contentOf({ ...row, state: 'attention', version: row.version + 1 })).toBe(
@@ -58,6 +67,17 @@ describe('the content of a row’s MAC', () => {
 
 describe('the content of the MAC of a deduction’s names', () => {
   const named = { ...aRedemption('reverting'), partnerTransactionId: 'tx-1' };
+
+  it('is there if there is a candidate alone', () => {
+    const change = { partnerTransactionId: null, candidateTransactionIds: ['tx-2'] };
+    expect(transactionIdsContent({ ...named, ...change })).toContain('"tx-2"');
+  });
+
+  it('is needed by the next revert', () => {
+    expect(sendsTransactionIds(aRedemption('reverting', { openCall: null }))).toBe(true);
+    expect(sendsTransactionIds(aRedemption('reverting'))).toBe(false);
+    expect(sendsTransactionIds(aRedemption('deducting', { openCall: null }))).toBe(false);
+  });
 
   it('is nothing where nothing is named', () => {
     const nameless = { partnerTransactionId: null, candidateTransactionIds: [] };
@@ -79,4 +99,21 @@ describe('the content of the MAC of a deduction’s names', () => {
     const later = { ...named, state: 'attention', version: 9 } as const;
     expect(transactionIdsContent(later)).toBe(transactionIdsContent(named));
   });
+});
+
+it('has a kind for each use, so that the MAC of one is not that of another', () => {
+  const session = { tokenHash: 'ab', wallet: WALLET, domain: 'app.example', expiresAtMs: START_MS };
+  const kinds = [
+    contentOf(aRedemption('deducted')),
+    contentOf(aRedemption('authorised')),
+    transactionIdsContent(aRedemption('reverting')),
+    sessionContent(session),
+  ].map((text) => (JSON.parse(text ?? '') as { kind: unknown }).kind);
+  expect(kinds).toEqual([
+    'lowmark-row-1',
+    'lowmark-plan-1',
+    'lowmark-names-1',
+    'lowmark-session-1',
+  ]);
+  expect(JSON.parse(sessionContent(session))).toMatchObject(session);
 });

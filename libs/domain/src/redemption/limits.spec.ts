@@ -5,8 +5,11 @@ import {
   coolDownSeconds,
   limitBreach,
   type LimitedRequest,
+  recordBreach,
   type RedemptionLimits,
   type RedemptionUsage,
+  tokensLeftToday,
+  type UnclaimedVouchers,
 } from './limits.js';
 
 const NOW = 1_772_366_400_000;
@@ -44,6 +47,11 @@ describe('limitBreach', () => {
       'more than a JSON number says',
       { points: 2n ** 53n, limits: someLimits({ maxPoints: undefined }) },
       'INVALID_POINTS',
+    ],
+    [
+      'as many as a JSON number says',
+      { points: 2n ** 53n - 1n, limits: someLimits({ maxPoints: undefined }) },
+      undefined,
     ],
     ['below the minimum', { points: 99n }, 'TOO_FEW_POINTS'],
     ['the minimum', { points: 100n }, undefined],
@@ -97,9 +105,10 @@ describe('budgetBreach', () => {
 
   it('names the redemption that is open', () => {
     const usage = { ...none, open: 1, openId: '0199d000-0000-7000-8000-000000000001' };
-    expect(budgetBreach({ tokenAmount: 340n }, someLimits(), usage)?.message).toContain(
-      usage.openId,
-    );
+    const messageOf = (of: RedemptionUsage) =>
+      budgetBreach({ tokenAmount: 340n }, someLimits(), of)?.message;
+    expect(messageOf(usage)).toContain(`Redemption ${usage.openId} with this partner`);
+    expect(messageOf({ ...none, open: 1 })).toContain('Another redemption with this partner');
   });
 
   it.each([
@@ -111,6 +120,21 @@ describe('budgetBreach', () => {
   ])('of %o says that %s tokens are left of the day', (change, left) => {
     const breach = budgetBreach({ tokenAmount: 340n }, someLimits(), { ...none, ...change });
     expect(breach?.tokensLeft).toBe(left);
+  });
+});
+
+describe('tokensLeftToday', () => {
+  const usage: RedemptionUsage = { open: 0, partnerTokensToday: 900n, walletTokensToday: 50n };
+
+  it.each<[string, Partial<RedemptionLimits>, bigint | undefined]>([
+    ['the partner’s, if it is the smaller one', {}, 100n],
+    ['the wallet’s, if it is the smaller one', { walletDailyTokens: 60n }, 10n],
+    ['the partner’s alone', { walletDailyTokens: undefined }, 100n],
+    ['the wallet’s alone', { partnerDailyTokens: undefined }, 450n],
+    ['none', { partnerDailyTokens: undefined, walletDailyTokens: undefined }, undefined],
+    ['what is spent', { partnerDailyTokens: 900n }, 0n],
+  ])('%s', (_name, change, expected) => {
+    expect(tokensLeftToday(someLimits(change), usage)).toBe(expected);
   });
 });
 
@@ -149,5 +173,21 @@ describe('coolDownBreach', () => {
     expect(breach?.message).toBe(
       'Your last voucher was not claimed. You can redeem again at 2026-03-01T12:05:00.000Z, in 300 seconds.',
     );
+  });
+});
+
+describe('recordBreach', () => {
+  const waiting = { count: 1, lastEndedAtMs: NOW };
+  const codeOf = (limits: RedemptionLimits, unclaimed: UnclaimedVouchers, open: number) => {
+    const usage = { open, partnerTokensToday: 0n, walletTokensToday: 0n };
+    return recordBreach({ tokenAmount: 340n }, limits, { unclaimed, usage }, NOW)?.code;
+  };
+
+  it('is of the cool-down, then of the budgets', () => {
+    const limits = someLimits({ coolDown: COOL_DOWN });
+    expect(codeOf(limits, waiting, 1)).toBe('VOUCHER_COOL_DOWN');
+    expect(codeOf(limits, { count: 0 }, 1)).toBe('REDEMPTION_OPEN');
+    expect(codeOf(someLimits(), waiting, 1)).toBe('REDEMPTION_OPEN');
+    expect(codeOf(limits, { count: 0 }, 0)).toBeUndefined();
   });
 });

@@ -58,6 +58,17 @@ describe('redemptionAmounts', () => {
     );
   });
 
+  it('multiplies points by USD per point, and takes a bonus of 0', () => {
+    const rate = {
+      usdPerPoint: parseDecimal('0.03'),
+      bonus: { ...RATE.bonus, rate: parseDecimal('0') },
+    };
+    expect(redemptionAmounts(5000n, rate, PRICE, 0)).toEqual({
+      usdAmount: { digits: 15_000n, scale: 2 },
+      tokenAmount: 1000n,
+    });
+  });
+
   it('has no bonus where none was agreed', () => {
     const rate = { usdPerPoint: RATE.usdPerPoint };
     expect(redemptionAmounts(5000n, rate, PRICE, 0).tokenAmount).toBe(333n);
@@ -110,5 +121,17 @@ describe('pointsWithin', () => {
   ])('of %s whole tokens are %s', (tokens, expected) => {
     const quote = { rate: RATE, priceUsd: PRICE, tokenDecimals: 0 };
     expect(pointsWithin(tokens, quote)).toBe(expected);
+  });
+
+  it.each([
+    ['as many as the bonus needs, which would then be too many', 3333n, 1, 4999n],
+    ['as many as the bonus needs, with the bonus', 34_000n, 2, 5000n],
+  ])('are %s', (_which, tokens, tokenDecimals, expected) => {
+    expect(pointsWithin(tokens, { rate: RATE, priceUsd: PRICE, tokenDecimals })).toBe(expected);
+  });
+
+  it('needs no bonus', () => {
+    const rate = { usdPerPoint: RATE.usdPerPoint };
+    expect(pointsWithin(340n, { rate, priceUsd: PRICE, tokenDecimals: 0 })).toBe(5114n);
   });
 });

@@ -48,6 +48,11 @@ export const EXPLAINED = [
     { code: 'used < budget', to: 'used <= budget', why: SAME },
     { code: 'other < one', to: 'other <= one', why: SAME },
   ]),
+  ...of('libs/domain/src/redemption/payout-evidence.ts', [
+    { code: 'block.number < low.number', to: 'block.number <= low.number', why: SAME },
+    { code: "return status === 'none' &&", to: 'true', why: 'another status has an event' },
+    { code: "evidence.outcome === 'live' &&", to: 'true', why: 'no other outcome has a doubt' },
+  ]),
   ...of('libs/domain/src/redemption/schedule.ts', [
     { code: 'if (step === undefined)', to: 'false', why: 'mayAttempt() refuses it, too' },
   ]),

@@ -154,7 +154,14 @@ describe('the evidence about a payout', () => {
     it.each([
       ['silence and a claim', aSighting(), paid],
       ['a claim and silence', paid, aSighting()],
+      ['silence and a cancellation', aSighting(), cancelled],
+      ['a cancellation and silence', cancelled, aSighting()],
       ['a claim and a cancellation', paid, cancelled],
+      [
+        'a claim and a cancellation in one transaction',
+        paid,
+        { ...cancelled, cancellations: [{ ...cancellation, transactionHash: '0xc1' }] },
+      ],
       [
         'claims in different transactions',
         paid,
@@ -170,6 +177,37 @@ describe('the evidence about a payout', () => {
         outcome: 'live',
         doubt: { kind: 'contradiction', text: expect.stringMatching(/one#1 sees .*two#2 sees/) },
       });
+    });
+
+    it('says what each of them sees', () => {
+      const block = (number: number) => aBlock(number, 0).hash;
+      const textOf = (evidence: PayoutEvidence) =>
+        evidence.outcome === 'live' ? evidence.doubt?.text : undefined;
+      expect(textOf(two(paid, cancelled))).toBe(
+        `one#1 sees a claim in 0xc1 of block ${block(5)} at 990, ` +
+          `two#2 sees a cancellation in 0xca of block ${block(5)} at 990, up to block ${block(9)}`,
+      );
+      expect(textOf(two(aSighting(), paid))).toContain('one#1 sees an expired one, two#2 sees a');
+      const open = aSighting({ finalised: aBlock(9, DEADLINE) });
+      const atDeadline = { ...paid, finalised: open.finalised };
+      expect(textOf(two(open, atDeadline))).toContain('one#1 sees an open payout, two#2 sees a');
+      const claims = [aClaim(), aClaim()];
+      expect(textOf(seen({ ...cancelled, claims }))).toBe(
+        'one#1: the status at block 9 is cancelled, with 2 claims and 1 cancellations',
+      );
+      const further = { ...paid, witness: 'three#3' };
+      const three = { ...together, witnesses: 3 };
+      expect(textOf(payoutEvidence(terms, [paid, further], three))).toContain(
+        'one#1, three#3 sees',
+      );
+      const higher = {
+        ...paid,
+        finalised: aBlock(12, 1_050),
+        claims: [aClaim({ block: aBlock(11, 1_000) })],
+      };
+      expect(textOf(two(aSighting(), higher))).toBe(
+        'two#2 sees an end in final block 11; another endpoint has blocks final up to 9 only',
+      );
     });
 
     describe('of which one has more blocks final', () => {

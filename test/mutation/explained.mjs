@@ -48,6 +48,13 @@ export const EXPLAINED = [
     { code: 'used < budget', to: 'used <= budget', why: SAME },
     { code: 'other < one', to: 'other <= one', why: SAME },
   ]),
+  ...of('libs/domain/src/redemption/operator-rules.ts', [
+    {
+      code: 'if (lostVoucherUntilSeconds === null ||',
+      to: 'false',
+      why: 'the end of none is past',
+    },
+  ]),
   ...of('libs/domain/src/redemption/payout-evidence.ts', [
     { code: 'block.number < low.number', to: 'block.number <= low.number', why: SAME },
     { code: "return status === 'none' &&", to: 'true', why: 'another status has an event' },

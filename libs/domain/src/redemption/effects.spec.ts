@@ -781,6 +781,20 @@ const COMMANDS: readonly Row[] = [
     { ...revertingDue('deduction-unknown'), partnerTransactionId: 'tx-9' },
   ],
   [
+    'a transaction is named, on its way back',
+    ['reverting', { ...NO_CALL, ...UNNAMED }],
+    'operator-set-transaction',
+    {
+      ...{
+        reason: 'operator-retried',
+        partnerTransactionId: 'tx-9',
+        firstRevertAtMs: null,
+        ...DUE,
+      },
+      attempts: { deduct: 1, payout: 0, revert: 0 },
+    },
+  ],
+  [
     'a transaction without a name',
     ['deducting', NO_CALL],
     ['operator-set-transaction', { partnerTransactionId: '' }],
@@ -858,6 +872,25 @@ const COMMANDS: readonly Row[] = [
       revertedAtMs: START_MS + 2 * 3_600_000 + 1,
     },
     { nowMs: START_MS + 2 * 3_600_000 + 1, ...NO_CONFIRMATION },
+  ],
+  [
+    'given back by hand, before a lost voucher ends that is proven dead',
+    ['attention', { ...LEDGER_RESTORED, plan: aPlan(), deadEvidence: anExpiry(1801) }],
+    'operator-restored',
+    { state: 'reverted', reason: 'restored-out-of-band', resume: null, revertedAtMs: NOW },
+    NO_CONFIRMATION,
+  ],
+  [
+    'given back by hand, what is still watched',
+    ['attention', { ...DEAD, resume: 'authorised' }],
+    'operator-restored',
+    'not-restorable',
+  ],
+  [
+    'given back by hand, with a plan that is not dead',
+    ['attention', { plan: aPlan() }],
+    'operator-restored',
+    'not-restorable',
   ],
   [
     'given back by hand, what may be paid',

@@ -164,6 +164,42 @@ describe('reconcile', () => {
     expect(reconcile(now)).toEqual([]);
   });
 
+  it.each(['count', 'tokens', 'points'] as const)('finds a ledger with less %s alone', (part) => {
+    const right = ledgerOf([1n], [2n], [3n]);
+    const value = right.claimed[part];
+    const more = typeof value === 'bigint' ? value + 1n : value + 1;
+    const before = { ...right, claimed: { ...right.claimed, [part]: more } };
+    expect(reconcile(all({ ledgers: [right] }), { ledgers: [before] })).toMatchObject([
+      { kind: 'ledger-shrank', text: 'less than in the last run, which cannot be: claimed' },
+    ]);
+  });
+
+  it('says of each difference what it is, with examples if it has any', () => {
+    const claims = figuresOf([
+      ...(['settled', 'missing', ...UNSETTLED_KINDS] as const).map((fate) => {
+        return { fate, amount: 1n, rowAmount: 1n };
+      }),
+    ]);
+    const right = ledgerOf([1n], [2n], [3n]);
+    const vault = { ...claims, chain: { count: 8, tokens: 9n } };
+    const ledger = { ...right, open: { count: 2, tokens: 4n, points: 10n } };
+    const more = { ...right, deducted: money([9n, 9n]), reverted: money([9n]) };
+    const now = all({ vaults: [vault], ledgers: [ledger], elsewhere: { count: 2, tokens: 5n } });
+    const found = reconcile(now, { ledgers: [more] });
+    expect(found.map(({ text }) => text)).toEqual([
+      '1 claims of no redemption: someone else signs vouchers',
+      '1 claims of redemptions that must not be paid',
+      '1 claims of another amount, recipient or vault than planned',
+      '1 claims that the worker has not recorded',
+      '1 redemptions are claimed, and the chain has no claim of them',
+      'the chain has 8 claims of 9, the ledger 3 of 3; 1 of 2 are not explained',
+      'deducted is not claimed + reverted + open: -1 redemptions of -1 points between them',
+      'less than in the last run, which cannot be: deducted, reverted',
+      '2 redemptions were claimed on vaults that are not compared with',
+    ]);
+    expect(found.flatMap(({ examples }) => examples)).toEqual([]);
+  });
+
   it('warns of vaults that nobody compares with', () => {
     const elsewhere = { count: 2, tokens: 5n };
     expect(reconcile(all({ elsewhere }))).toMatchObject([

@@ -55,6 +55,13 @@ export const EXPLAINED = [
       why: 'the end of none is past',
     },
   ]),
+  ...of('libs/domain/src/redemption/partner-answer.ts', [
+    {
+      code: "form.kind === 'refusal' &&",
+      to: 'true',
+      why: 'without a doubt there is no third form',
+    },
+  ]),
   ...of('libs/domain/src/redemption/payout-evidence.ts', [
     { code: 'block.number < low.number', to: 'block.number <= low.number', why: SAME },
     { code: "return status === 'none' &&", to: 'true', why: 'another status has an event' },

@@ -5,7 +5,7 @@ import { type OpenCall } from './redemption.js';
 import { aCall, aContext, aRedemption, CALL_ID, WALLET } from './testing/builders.js';
 import { BY_REDEMPTION, ended, error, success } from './testing/fault-outcomes.js';
 import { transition } from './transition.js';
-import { judgeReply } from './partner-answer.js';
+import { judgeReply, reasonOf } from './partner-answer.js';
 
 describe('ids that our books know', () => {
   it("another redemption's transaction id is never paid on, and never a candidate", () => {
@@ -99,6 +99,24 @@ describe('judgeReply', () => {
       kind: 'unknown',
       reason: 'invalid-answer',
     });
+  });
+
+  it('takes a confirmation without fields', () => {
+    const call = { step: 'confirm', address: WALLET } as const;
+    expect(judgeReply(call, { ...reply, json: { value: { success: true } } })).toEqual({
+      ...{ kind: 'succeeded', answer: {} },
+    });
+  });
+
+  it('says why a refusal settles nothing', () => {
+    const call = { step: 'deduct', address: WALLET } as const;
+    const value = { success: false, errorCode: 'ERR-NEW', errorMessage: 'x' };
+    expect(judgeReply(call, { ...reply, json: { value } })).toMatchObject({
+      reason: 'unknown-code',
+    });
+    expect(reasonOf('ERR-AUTH-FAILED')).toBe('auth-failed');
+    expect(reasonOf('ERR-INTERNAL')).toBe('error-internal');
+    expect(reasonOf('ERR-ALREADY-REVERTED')).toBe('unknown-code');
   });
 
   it('keeps a well-formed id and Retry-After of an answer that it does not believe', () => {

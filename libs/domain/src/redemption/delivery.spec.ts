@@ -9,10 +9,10 @@ import {
   mayAwaitConfirming,
   newDelivery,
 } from './delivery.js';
-import { aRedemption, aUuid, CALL_ID, START_MS } from './testing/builders.js';
+import { aClaim, aRedemption, aUuid, CALL_ID, START_MS } from './testing/builders.js';
 import { canonicalJson } from '../values/canonical-json.js';
 import { confirmationPayload } from './confirmation.js';
-import { REDEMPTION_STATES } from './redemption.js';
+import { type Redemption, REDEMPTION_STATES, type RedemptionState } from './redemption.js';
 
 const HOUR = 3_600_000;
 const CONTEXT = { nowMs: START_MS, jitter: 0 };
@@ -218,6 +218,19 @@ describe('confirmationPayload', () => {
       usdAmount: 1,
       priceSvcUsd: 1e-7,
     });
+  });
+
+  it.each<[RedemptionState, Partial<Redemption>]>([
+    ['claimed', { paidEvidence: null }],
+    ['claimed', { claimedAtMs: null }],
+    ['claimed', { pendingAtMs: null }],
+    ['attention', { paidEvidence: aClaim(), claimedAtMs: START_MS }],
+    ['reverted', { revertedAtMs: null }],
+    ['reverting', { revertedAtMs: START_MS }],
+  ])('there is none for %s with %o', (state, change) => {
+    expect(() => confirmationPayload(aRedemption(state, change))).toThrow(
+      expect.objectContaining({ code: 'NOT_CONFIRMABLE' }),
+    );
   });
 
   it.each(REDEMPTION_STATES.filter((state) => state !== 'claimed' && state !== 'reverted'))(

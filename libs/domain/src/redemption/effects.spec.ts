@@ -5,7 +5,7 @@ import { type TransitionContext } from './decision.js';
 import { needsBalance } from './deduct-rules.js';
 import { PARTNER_CAPABILITIES } from './partner-call.js';
 import { type EventOf, type RedemptionEventType } from './redemption-event.js';
-import { type Redemption, type RedemptionState } from './redemption.js';
+import { newRedemption, type Redemption, type RedemptionState } from './redemption.js';
 import { mayAwaitPartner } from './revert-rules.js';
 import {
   aBlock,
@@ -932,6 +932,12 @@ it('lets a revert wait for a partner that is down, after a first call and until 
   expect(mayAwaitPartner(redemption, NOW + 30 * DAY_MS)).toBe(false);
   expect(mayAwaitPartner(aRedemption('reverting'), NOW)).toBe(false);
   expect(mayAwaitPartner({ ...redemption, firstRevertAtMs: null }, NOW)).toBe(false);
+});
+
+it('begins as created, with nothing exposed', () => {
+  expect(newRedemption(aRedemption('created'), START_MS)).toMatchObject({
+    ...{ state: 'created', exposure: 'none', unprovenAttempts: 0, nextActionAtMs: START_MS },
+  });
 });
 
 it('dates a call by its id if the clock has gone back', () => {

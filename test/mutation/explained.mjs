@@ -2,12 +2,11 @@
  * Changes that no test can notice, because the program behaves the same. `code` is a piece of the changed line; `to` is
  * the replacement, if only one replacement on that line is meant. The run names a row that fits no change.
  */
-const UNREACHABLE = 'a default that the types demand and no value needs';
-
 const FAULT_ONLY = 'only a rule with a fault leads there';
 const HAS_TARGET = 'the call of a revert has a target';
 const REFUSED_BEFORE = 'transition() refuses the answer to a call that is not open';
 const SAME = 'with equal values both ways give the same';
+const UNREACHABLE = 'a default that the types demand and no value needs';
 
 export const EXPLAINED = [
   ...of('libs/domain/src/balance/fold-blocks.ts', [
@@ -21,25 +20,14 @@ export const EXPLAINED = [
     { code: 'right[place]?.minimum', to: 'right[place].minimum', why: 'both have all days' },
     { code: "low ?? ''", to: '"Stryker was here!"', why: 'any text that is no number' },
   ]),
-  ...of('libs/domain/src/redemption/guards.ts', [
-    { code: 'call.target?.by', to: 'call.target.by', why: HAS_TARGET },
-  ]),
-  ...of('libs/domain/src/redemption/revert-rules.ts', [
-    { code: "if (openCall === null) return refuse('stale-call')", why: REFUSED_BEFORE },
-    { code: 'openCall.target?.by', to: 'openCall.target.by', why: HAS_TARGET },
-    { code: 'openCall?.target?.by', to: 'redemption.openCall?.target.by', why: HAS_TARGET },
-    { code: 'openCall?.target?.by', to: 'redemption.openCall.target', why: REFUSED_BEFORE },
-    { code: 'policy)?.by', why: 'with a known transaction there is a target' },
-  ]),
-  ...of('libs/domain/src/redemption/transition.ts', [
-    { code: '!cell.to.includes(decision.next.state)', why: FAULT_ONLY },
-    { code: "'ILLEGAL_TRANSITION'", why: FAULT_ONLY },
-  ]),
   ...of('libs/domain/src/redemption/call-event.ts', [
     { code: 'target === undefined ||', to: 'false', why: HAS_TARGET },
   ]),
   ...of('libs/domain/src/redemption/delivery.ts', [
     { code: 'atMs === undefined ||', to: 'false', why: 'the last attempt is due at the end' },
+  ]),
+  ...of('libs/domain/src/redemption/guards.ts', [
+    { code: 'call.target?.by', to: 'call.target.by', why: HAS_TARGET },
   ]),
   ...of('libs/domain/src/redemption/limits.ts', [
     ...['minPoints', 'maxPoints', 'partnerLeft', 'walletLeft', 'other'].map((limit) => {
@@ -67,8 +55,19 @@ export const EXPLAINED = [
     { code: "return status === 'none' &&", to: 'true', why: 'another status has an event' },
     { code: "evidence.outcome === 'live' &&", to: 'true', why: 'no other outcome has a doubt' },
   ]),
+  ...of('libs/domain/src/redemption/revert-rules.ts', [
+    { code: "if (openCall === null) return refuse('stale-call')", why: REFUSED_BEFORE },
+    { code: 'openCall.target?.by', to: 'openCall.target.by', why: HAS_TARGET },
+    { code: 'openCall?.target?.by', to: 'redemption.openCall?.target.by', why: HAS_TARGET },
+    { code: 'openCall?.target?.by', to: 'redemption.openCall.target', why: REFUSED_BEFORE },
+    { code: 'policy)?.by', why: 'with a known transaction there is a target' },
+  ]),
   ...of('libs/domain/src/redemption/schedule.ts', [
     { code: 'if (step === undefined)', to: 'false', why: 'mayAttempt() refuses it, too' },
+  ]),
+  ...of('libs/domain/src/redemption/transition.ts', [
+    { code: '!cell.to.includes(decision.next.state)', why: FAULT_ONLY },
+    { code: "'ILLEGAL_TRANSITION'", why: FAULT_ONLY },
   ]),
   ...of('libs/signing/src/answer-keys.ts', [{ code: "const { x = '' }", why: UNREACHABLE }]),
   ...of('libs/signing/src/evidence-keys.ts', [{ code: "[first = '',", why: UNREACHABLE }]),

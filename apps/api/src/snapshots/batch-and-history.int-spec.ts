@@ -152,7 +152,11 @@ describe(`POST ${BATCH}`, () => {
     ['an empty list', { walletAddresses: [] }, /a list of 1 to 1000/],
     ['a text in place of a list', { walletAddresses: ALICE }, /a list of 1 to 1000/],
     ['null', 'null', /a JSON object/],
-    ['lastDays as a text', of({ lastDays: '7' }), /from 1 to 30/],
+    [
+      'lastDays as a text',
+      of({ lastDays: '7' }),
+      /^lastDays must be a JSON number, without quotes: a whole number from 1 to 30\.$/,
+    ],
     ['lastDays 0', of({ lastDays: 0 }), /from 1 to 30/],
     ['lastDays 31', of({ lastDays: 31 }), /from 1 to 30/],
     ['a huge lastDays', `{"walletAddresses":["${ALICE}"],"lastDays":1e400}`, /from 1 to 30/],

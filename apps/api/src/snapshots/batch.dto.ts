@@ -30,7 +30,13 @@ export class BatchRequest {
   })
   readonly walletAddresses!: readonly unknown[];
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'A JSON number, without quotes.',
+    minimum: 1,
+    maximum: MAX_DAYS,
+    default: DEFAULT_DAYS,
+  })
   readonly lastDays?: number;
 
   @ApiPropertyOptional({
@@ -83,7 +89,8 @@ export function parseBatch(body: unknown, most: number): Batch {
   const size = walletAddresses.length;
   requireSize(size, most);
   if (!Number.isInteger(lastDays) || lastDays < 1 || lastDays > MAX_DAYS) {
-    throw new HttpProblem(400, `lastDays must be a whole number from 1 to ${MAX_DAYS}.`);
+    const form = typeof lastDays === 'string' ? 'a JSON number, without quotes: ' : '';
+    throw new HttpProblem(400, `lastDays must be ${form}a whole number from 1 to ${MAX_DAYS}.`);
   }
   return {
     size,

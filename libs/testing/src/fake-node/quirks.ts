@@ -82,6 +82,21 @@ function everySixth(status: number): () => readonly Fault[] {
   };
 }
 
+/** Leaves the logs of each block out of the first answers that should have them. */
+function lateLogs(answers: number): Fault {
+  const left = new Map<unknown, number>();
+  return changedLogs((logs) => {
+    const late = new Set<unknown>();
+    for (const { blockNumber } of logs) {
+      if (!late.has(blockNumber) && (left.get(blockNumber) ?? 0) < answers) {
+        late.add(blockNumber);
+        left.set(blockNumber, (left.get(blockNumber) ?? 0) + 1);
+      }
+    }
+    return logs.filter(({ blockNumber }) => !late.has(blockNumber));
+  }, 'eth_getLogs');
+}
+
 function blocksIn({ params }: NodeCall): readonly [number, number] {
   const { fromBlock, toBlock } = params[0] as Record<string, string>;
   return [Number(fromBlock), Number(toBlock)];
@@ -269,6 +284,12 @@ export const QUIRKS: readonly Quirk[] = [
     name: 'an answer with more than ten logs is cut to ten',
     source: 'ethers-io/ethers.js#1389',
     faults: () => [changedLogs((logs) => logs.slice(0, CAP), 'eth_getLogs')],
+  },
+  {
+    name: 'the logs of a block come two answers later than its header',
+    source:
+      'ethereum-optimism/op-geth#667, ethereum/go-ethereum#26098, bobanetwork/boba_legacy#239',
+    faults: () => [lateLogs(2)],
   },
   {
     name: '-32001 for ranges of more than five blocks',

@@ -49,10 +49,11 @@ const globs = positionals.filter((word) => !(word in TARGETS));
 if (names.length === 0 && values.since === undefined)
   throw new Error(`Name a target: ${Object.keys(TARGETS).join(', ')}`);
 
-for (const name of names.length > 0 ? names : Object.keys(TARGETS)) {
-  const mutate = codeOf(TARGETS[name]);
-  if (mutate.length > 0) await mutateTarget(name, mutate);
-}
+const work = (names.length > 0 ? names : Object.keys(TARGETS))
+  .map((name) => ({ name, mutate: codeOf(TARGETS[name]) }))
+  .filter(({ mutate }) => mutate.length > 0);
+if (work.length === 0) console.log('No line to change is in a target (test/mutation/targets.mjs).');
+for (const { name, mutate } of work) await mutateTarget(name, mutate);
 
 /** @returns the files of a target that are to be changed, or ranges of their lines */
 function codeOf({ code }) {

@@ -1,7 +1,4 @@
-/**
- * Habits and bugs of real nodes and providers, each as people reported it, as faults of a fake node. A row may be
- * combined with any other.
- */
+/** Habits and bugs of real nodes and providers, each as people reported it, as faults of a fake node. */
 import { type Fault } from './fault.js';
 import { type Log } from './logs.js';
 import { type NodeCall } from './node-call.js';

@@ -10,7 +10,7 @@ import {
   type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
-import { Database, LeaderLock } from '#libs/db';
+import { createDatabase, Database, LeaderLock } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { createLogger, createMetrics, HealthModule, LOGGER, Registry } from '#libs/service';
@@ -96,9 +96,10 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   });
   const { events: stakeEvents = 'staked-withdrawn' } = options;
   const events = await loadStakeEvents(stakeEvents);
-  const open = await database.open({
+  const open = await createDatabase({
     url: database.urlAs('indexer'),
     applicationName: 'indexer',
+    poolSize: 2,
   });
   const indexOptions: IndexOptions = {
     chainId: chain.chainId,
@@ -189,6 +190,8 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     },
     async stop() {
       await app.close();
+      // Not only with the test database: the connections of all worlds of a file would be more than the server has.
+      await open.close();
     },
   };
 }

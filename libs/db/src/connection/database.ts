@@ -119,8 +119,9 @@ export class Database {
     return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };
   }
 
+  /** Closes the connections, if they are not closed already. */
   async close(): Promise<void> {
-    await this.dataSource.destroy();
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
   /** Closes the connection if the work fails. */

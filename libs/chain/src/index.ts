@@ -7,6 +7,7 @@ export { addressOfKey, publishedKeys } from './accounts/private-key.js';
 export { type SignedTransaction } from './accounts/sending-account.js';
 export * from './deployment/deploy-contracts.js';
 export * from './rpc/rpc.errors.js';
+export { STANDS_STILL_SECONDS } from './blocks/header.js';
 export * from './stake/parse-stake-events.js';
 export { type StakeEventSpec } from './stake/stake-event.js';
 export { type FetchOptions, LogSource, type Tip } from './logs/log-source.js';

@@ -24,7 +24,7 @@ import {
 } from '../vouch/heads-reader.js';
 import { type IndexStatus } from '../health/index-status.js';
 import { finalisedOf, type NextStep, nextStep } from './next-step.js';
-import { findFork } from './reorganisation.js';
+import { DeepReorganisationError, findFork } from './reorganisation.js';
 
 /** Whether the index had reached the chain's head as of the beginning of the turn. */
 type TurnOutcome = 'level' | 'more';
@@ -107,7 +107,7 @@ export class IndexLoop {
         logger.debug({ blocks: step.by }, 'The node is behind the index: waiting');
         return 'level';
       case 'frozen':
-        status.trouble = `the node's newest block ${step.latest} is below the finalised block ${step.finalised}`;
+        status.trouble = `${heads.endpoint}: the node's newest block ${step.latest} is below the finalised block ${step.finalised}`;
         logger.error(step, 'The node does not know the finalised block: frozen until it does');
         return 'level';
       case 'reorganised':
@@ -155,8 +155,9 @@ export class IndexLoop {
   private async append(writer: IndexWriter, range: ReadRange, heads: ChainHeads): Promise<void> {
     const { parentHash } = range;
     if (parentHash !== undefined && parentHash !== writer.head.hash) {
-      return this.rollBackToFork(writer);
+      return this.rollBackToFork(writer, range);
     }
+    requireNotEarlier(range, writer.head);
     await inSpan(rangeSpan('write', range), () => this.write(writer, range, heads));
     this.noteProgress(writer, heads);
     this.status.trouble = undefined;
@@ -212,23 +213,38 @@ export class IndexLoop {
     const { head, state } = writer;
     if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
       return true;
-    const [header] = await this.reader.headers([head.number]);
+    // The chain is longer than the index.
+    const [header] = await this.reader.headers([head.number], { existing: head.number });
     return header?.hash === head.hash;
   }
 
   /**
    * The index and an answer are on two forks.
+   * @param answer the range that does not follow the indexed head, if there is one
    * @throws RollBackError, DeepReorganisationError; RetryableError if the chain still has the indexed head
    */
-  private async rollBackToFork(writer: IndexWriter): Promise<never> {
-    const { reader } = this;
+  private async rollBackToFork(writer: IndexWriter, answer?: ReadRange): Promise<never> {
     await writer.settled();
-    const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
+    let fork = await this.findFork(writer);
+    // Some endpoints keep headers of replaced blocks, so that the one with the answer decides.
+    if (answer && fork.number === writer.head.number) {
+      fork = await this.findFork(writer, answer.endpoint).catch((error: unknown) => {
+        if (error instanceof RetryableError || error instanceof DeepReorganisationError) return fork;
+        throw error;
+      });
+    }
     if (fork.number !== writer.head.number) throw new RollBackError(fork, 'reorganisation');
     throw new RetryableError(
       'FORKED_ANSWER',
       `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
     );
+  }
+
+  private findFork(writer: IndexWriter, only?: string): Promise<BlockRef> {
+    const blocks = writer.rememberedBlocks();
+    // The final block: an endpoint that lacks it says nothing about the chain.
+    const existing = blocks[0]?.number;
+    return findFork(blocks, (numbers) => this.reader.headers(numbers, { only, existing }));
   }
 
   /** Rolls the index back to a block, which may take minutes. */
@@ -276,6 +292,15 @@ export class IndexLoop {
     status.chainHeadNumber = heads.latest.number;
     if (!writer.state.halted) status.phase = writer.synced ? 'following' : 'backfilling';
   }
+}
+
+/** Another answer may be right, so that a wrong time is no reason to halt. */
+function requireNotEarlier({ headers: [first], endpoint }: ReadRange, head: BlockRef): void {
+  if (!first || first.timestampSeconds >= head.timestampSeconds) return;
+  throw new RetryableError(
+    'BLOCK_TIME',
+    `${endpoint}: block ${first.number} is dated ${first.timestampSeconds}, before block ${head.number} at ${head.timestampSeconds} (Unix seconds)`,
+  );
 }
 
 /** The range and the finalised block must be on one fork; otherwise they came from nodes on different forks. */

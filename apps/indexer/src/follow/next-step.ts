@@ -14,7 +14,7 @@ export type NextStep =
   | { readonly kind: 'reorganised'; readonly at: bigint };
 
 /** Decides what the loop does next. Only a different hash at the same height is a reorganisation. */
-export function nextStep(index: IndexedChain, chain: ChainHeads): NextStep {
+export function nextStep(index: IndexedChain, chain: Omit<ChainHeads, 'endpoint'>): NextStep {
   const { head, finalised } = index;
   const { latest } = chain;
   if (finalised && latest.number < finalised.number)
@@ -31,7 +31,7 @@ export function nextStep(index: IndexedChain, chain: ChainHeads): NextStep {
 }
 
 /** The newest indexed block that is final; never lower than the stored finalised block. */
-export function finalisedOf(index: IndexedChain, chain: ChainHeads): BlockRef | undefined {
+export function finalisedOf(index: IndexedChain, chain: Omit<ChainHeads, 'endpoint'>): BlockRef | undefined {
   const { head, finalised } = index;
   if (chain.finalised.number >= head.number) return head;
   if (finalised && chain.finalised.number <= finalised.number) return finalised;

@@ -12,9 +12,15 @@ import {
   providerOf,
   Quorum,
   type ReadRange,
+  STANDS_STILL_SECONDS,
   type Tip,
 } from '#libs/chain';
-import { type BlockHeader, type BlockRef, isSameBlock, RetryableError } from '#libs/domain';
+import {
+  type BlockHeader,
+  type BlockRef,
+  isSameBlock,
+  RetryableError,
+} from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type SuspectRanges } from './suspect-ranges.js';
 import { type Witnesses } from './witnesses.js';
@@ -22,6 +28,8 @@ import { type IndexWriter } from '../write/index-writer.js';
 
 /** The chain's heads, from one request to one node. */
 export interface ChainHeads {
+  /** Whose newest block it is. */
+  readonly endpoint: string;
   readonly latest: BlockHeader;
   readonly finalised: BlockRef;
 }
@@ -84,7 +92,7 @@ export class HeadsReader {
     const finalised = told ?? writer.state.finalised;
     const hasMore = tip.latest.number > head.number || this.isStale(head);
     if (!finalised || (!tip.answer && hasOtherProvider && hasMore)) return undefined;
-    return { ...tip, heads: { latest: tip.latest, finalised } };
+    return { ...tip, heads: { endpoint: tip.endpoint, latest: tip.latest, finalised } };
   }
 
   /**
@@ -107,7 +115,7 @@ export class HeadsReader {
 
   /**
    * Reads the heads of both providers and takes the lower blocks, as the provider that is behind cannot confirm higher
-   * ones.
+   * ones. A provider that stands still counts as out.
    * @throws AllEndpointsFailedError; RetryableError where the two providers have different final blocks at the same
    * height
    */
@@ -128,7 +136,19 @@ export class HeadsReader {
     if (apartSeconds * 1000 > STALE_MS) {
       this.providersApartMessage = `the newest block of ${behind.endpoint} is ${behind.latest.number}, that of ${ahead.endpoint} ${ahead.latest.number}`;
     }
-    return { latest: behind.latest, finalised: await this.finalOf(first, second.value) };
+    if (apartSeconds > STANDS_STILL_SECONDS && (await this.hasSameChain(ahead, behind))) {
+      this.reader.leaveOutStanding(behind.endpoint, behind.latest, ahead.latest);
+      if (!mustBeTwo) return ahead;
+    }
+    const finalised = await this.finalOf(first, second.value);
+    return { endpoint: behind.endpoint, latest: behind.latest, finalised };
+  }
+
+  /** Whether the newest block of the provider that is behind is on the other one's chain. */
+  private async hasSameChain(ahead: Heads, { latest }: Heads): Promise<boolean> {
+    const { endpoint: only } = ahead;
+    const [same] = await this.reader.headers([latest.number], { only, existing: latest.number });
+    return same?.hash === latest.hash;
   }
 
   /**

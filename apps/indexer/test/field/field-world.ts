@@ -52,7 +52,7 @@ export interface WorldOptions {
 
 export class FieldWorld {
   readonly chain: SimulatedChain;
-  private nodes: FaultyNode[] = [];
+  nodes: FaultyNode[] = [];
   private indexer: IndexerUnderTest | undefined;
 
   constructor(
@@ -96,7 +96,7 @@ export class FieldWorld {
     return [{ wallet, amount: BigInt(100 + number) }];
   }
 
-  private view(): NodeView {
+  view(): NodeView {
     return {
       head: this.chain.head,
       final: this.chain.final,
@@ -108,7 +108,8 @@ export class FieldWorld {
     };
   }
 
-  private answer = ({ method, params }: NodeCall): unknown => resultOf(this.view(), method, params);
+  readonly answer = ({ method, params }: NodeCall): unknown =>
+    resultOf(this.view(), method, params);
 
   /** @param faults of each endpoint, in order */
   async start(...faults: readonly (readonly Fault[])[]): Promise<IndexerUnderTest> {
@@ -162,7 +163,7 @@ export class FieldWorld {
 }
 
 /** Wallet, block, seconds and balance of each change, from the balances of the chain. */
-function changesOf(branch: readonly SimulatedBlock[]): string[] {
+export function changesOf(branch: readonly SimulatedBlock[]): string[] {
   return branch.flatMap(({ number, seconds, events, balances, parent }) =>
     [...new Set(events.flatMap(walletsOf))]
       .filter((wallet) => wallet !== ZERO_ADDRESS)

@@ -6,8 +6,9 @@
  * few of them and none of the rest. Headers of OP Stack and Arbitrum have this form; those of ZK Stack do not.
  */
 import { keccak256, toRlp } from 'viem/utils';
-import { type BlockHeader, type BlockRef } from '#libs/domain';
+import { type BlockHeader, type BlockRef, MAX_AHEAD_SECONDS } from '#libs/domain';
 import {
+  BlockMissingError,
   MalformedAnswerError,
   NodeBehindError,
   type RpcError,
@@ -28,6 +29,12 @@ export interface FullHeader extends BlockHeader {
    */
   readonly isProven?: boolean;
 }
+
+/**
+ * An endpoint whose newest block is older than another one's by more than this stands still. Another one cannot feign
+ * that by its own times, which are believed up to MAX_AHEAD_SECONDS ahead.
+ */
+export const STANDS_STILL_SECONDS = MAX_AHEAD_SECONDS + 60;
 
 export const EMPTY_BLOOM = `0x${'0'.repeat(512)}`;
 const BLOOM = /^0x[0-9a-f]{512}$/;
@@ -56,6 +63,9 @@ export function parseHeader(value: unknown, at: AtEndpoint): FullHeader | undefi
       at,
     );
   }
+  // A few chains date their first block 0.
+  if (timestampSeconds === 0 && number > 0)
+    throw new MalformedAnswerError(`block ${number} is dated 0`, at);
   return {
     number: BigInt(number),
     hash: blockHash,
@@ -163,7 +173,7 @@ export function readHeaders(
   const headers = numbers.map((number, index) => {
     const block = valueOf(results[index]);
     const header = parseHeaderOf(block, number, at);
-    if (!header) throw new NodeBehindError(`does not have block ${number.toString()}`, at);
+    if (!header) throw new BlockMissingError(number, at);
     return proves ? { ...header, isProven: hashesToItself(block) } : header;
   });
   headers.sort((a, b) => (a.number < b.number ? -1 : 1));

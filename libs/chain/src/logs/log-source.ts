@@ -5,11 +5,13 @@
 import { type Address } from '#libs/domain';
 import {
   AllEndpointsFailedError,
+  BlockMissingError,
   EndpointLeftOutError,
   isOutage,
   LogsPrunedError,
   LogsWithheldError,
   RangeTooLargeError,
+  RpcError,
   sizeFailureIn,
   sizeRefusalIn,
   StateUnavailableError,
@@ -20,7 +22,7 @@ import { type StakeEventSpec } from '../stake/stake-event.js';
 import { type TotalCalls } from '../calls/stake-views.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { requireNotAhead } from '../blocks/header.js';
+import { findTagged, requireNotAhead, STANDS_STILL_SECONDS, tagCall } from '../blocks/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { findLostLogs } from './lost-logs.js';
 import { type BlockRange, type ReadRange, toReadRange } from './read-range.js';
@@ -169,20 +171,37 @@ export class LogSource {
     }
   }
 
-  /** @throws EndpointLeftOutError where the node refuses the logs of one block, because it has pruned them */
+  /** @throws EndpointLeftOutError where the node has pruned what it is asked for, or stands still far below it */
   private async compareBy(
     session: RpcSession,
     answer: ReadRange,
-    options: ComparisonQuestion,
+    options: FetchOptions & ComparisonQuestion,
   ): Promise<Comparison> {
     try {
       return await this.reader.compare(session, answer, options);
     } catch (error) {
-      const isPruned = error instanceof StateUnavailableError && answer.from === answer.to;
-      if (!isPruned) throw error;
+      if (!(error instanceof RpcError)) throw error;
+      const question = { error, isFinal: options.headers === 'events' };
+      if (!(await this.isWithout(session, answer, question))) throw error;
       this.pool.leaveOut('eth_getLogs', error);
       throw new EndpointLeftOutError('eth_getLogs', error);
     }
+  }
+
+  /** Whether the node has pruned the range, or lacks its final end although it has later blocks, or only far older ones. */
+  private async isWithout(
+    session: RpcSession,
+    { from, to, head }: ReadRange,
+    { error, isFinal }: { readonly error: RpcError; readonly isFinal: boolean },
+  ): Promise<boolean> {
+    // It may still have a part of a range.
+    if (error instanceof StateUnavailableError) return from === to || !error.sizeMayExplain;
+    if (!isFinal || !(error instanceof BlockMissingError)) return false;
+    const { results } = await session.batch([tagCall('latest')]);
+    const latest = findTagged(results[0], session);
+    if (!latest) return false;
+    const older = head.timestampSeconds - latest.timestampSeconds;
+    return latest.number > to || older > STANDS_STILL_SECONDS;
   }
 
   /** @throws LogsPrunedError where the node of the session has pruned the logs */

@@ -7,9 +7,11 @@ import {
 } from '#libs/domain';
 import { deadlineIn } from '#libs/platform';
 import {
+  BlockMissingError,
   isNeverValid,
   isNothingThere,
   LogsPrunedError,
+  NodeBehindError,
   StateUnavailableError,
   unlessRpcFails,
 } from '../rpc/rpc.errors.js';
@@ -43,6 +45,8 @@ export interface ChainReaderOptions extends StakeViewOptions {
 interface HeadersOptions extends RunOptions {
   /** Is told which endpoint answers. */
   readonly saidBy?: (endpoint: string) => void;
+  /** A block that the chain has for certain: an endpoint without its header is behind, or has pruned it. */
+  readonly existing?: bigint | undefined;
 }
 
 interface HeadsOptions extends RunOptions {
@@ -103,7 +107,7 @@ export class ChainReader extends StakeViews {
   /** @returns the headers in the order of the numbers; undefined where the node does not have the block */
   headers(
     numbers: readonly bigint[],
-    { saidBy, ...options }: HeadersOptions = {},
+    { saidBy, existing, ...options }: HeadersOptions = {},
   ): Promise<(BlockHeader | undefined)[]> {
     if (numbers.length === 0) return Promise.resolve([]);
     return this.pool.run(async (session) => {
@@ -111,6 +115,7 @@ export class ChainReader extends StakeViews {
       saidBy?.(session.endpoint);
       return numbers.map((number, index) => {
         const header = parseHeaderOf(valueOf(results[index]), number, session);
+        if (!header && number === existing) throw new BlockMissingError(number, session);
         return header && plainHeader(header);
       });
     }, options);
@@ -194,6 +199,14 @@ export class ChainReader extends StakeViews {
     return this.endpoints.filter(
       (endpoint) => !leftOut.includes(endpoint) && !isNeverValid(answers.get(endpoint)),
     );
+  }
+
+  /** Leaves an endpoint out whose newest block is far older than that of another one, while another one is not. */
+  leaveOutStanding(endpoint: string, newest: BlockHeader, other: BlockHeader): void {
+    const apart = other.timestampSeconds - newest.timestampSeconds;
+    const what = `its newest block is ${newest.number}, ${apart} seconds older than ${other.number} of another endpoint`;
+    const error = new NodeBehindError(what, { endpoint });
+    for (const method of ['eth_getLogs', 'eth_getBlockByNumber']) this.pool.leaveOut(method, error);
   }
 
   /** Asks each endpoint, for some seconds. @returns what each answered, or its error */

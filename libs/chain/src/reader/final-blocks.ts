@@ -19,10 +19,10 @@ import {
 } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import {
+  BlockMissingError,
   EndpointsDisagreeError,
   FinalBlockRefusedError,
   MalformedAnswerError,
-  NodeBehindError,
   unlessAllFail,
 } from '../rpc/rpc.errors.js';
 import { type Others, questionTo, Quorum } from '../quorum/quorum.js';
@@ -245,7 +245,7 @@ async function readHeader(session: RpcSession, number: bigint): Promise<Answered
   const answer = valueOf(results[0]);
   const header = parseHeaderOf(answer, number, session);
   if (header) return { header, answer };
-  throw new NodeBehindError(`does not have block ${number.toString()}`, session);
+  throw new BlockMissingError(number, session);
 }
 
 /** Which block is final: by a tag of the node, or as a number of blocks below its newest. */

@@ -22,14 +22,29 @@ const CODES: Readonly<Record<Meaning, string>> = {
   reverted: 'RPC_EXECUTION_REVERTED',
   unavailable: 'RPC_TRANSPORT',
 };
-const MET = KNOWN_ERRORS.flatMap(({ means, isOfRanges, met = [] }) =>
-  met.map(([by, code, text]) => ({ means, isOfRanges, by, code, text })),
+const MET = KNOWN_ERRORS.flatMap(({ means, isOfRanges, isOfCalls, met = [] }) =>
+  met.map(([by, code, text]) => ({ means, isOfRanges, isOfCalls, by, code, text })),
 );
 
-describe('what a refusal of eth_getLogs means', () => {
-  it.each(MET)('$by ($code, $text): $means', ({ means, isOfRanges, code, text }) => {
-    expect(classOf(message(code, text))).toBe(CODES[means]);
+describe('what a refusal means', () => {
+  it.each(MET)('$by ($code, $text): $means', ({ means, isOfRanges, isOfCalls, code, text }) => {
+    if (!isOfCalls) expect(classOf(message(code, text))).toBe(CODES[means]);
     if (!isOfRanges) expect(classOf(message(code, text), CALL)).toBe(CODES[means]);
+  });
+
+  it.each([
+    'eth_getLogs',
+    'eth_getBlockReceipts',
+    'eth_getBlockByNumber',
+    'eth_getCode',
+    'eth_chainId',
+  ])('takes no failure of %s for a revert, since it runs no contract', (method) => {
+    for (const error of [
+      message(3, 'no'),
+      message(-32000, 'execution reverted'),
+      message(-32000, 'out of gas'),
+    ])
+      expect(classOf(error, { method, params: [] })).toBe('RPC_REFUSED');
   });
 
   it('takes a code alone, and the height that anvil names after a restart', () => {

@@ -28,6 +28,9 @@ export function growsWithRange(method: string): boolean {
   return method === 'eth_getLogs' || method === 'eth_getBlockReceipts';
 }
 
+/** Requests for blocks, logs and figures run no contract, whatever a node says of its own failure to answer them. */
+const RUNS_NO_CODE = /^eth_(?:get|chainId|blockNumber|gasPrice)/;
+
 export function classifyRpcError(
   error: unknown,
   context: RpcErrorContext,
@@ -41,7 +44,8 @@ export function classifyRpcError(
   const mayBeRange = grows && !RANGE_INVALID.test(text);
   // Whatever a node says of a range, it may answer a smaller one.
   const ofRange = { ...options, sizeMayExplain: mayBeRange };
-  switch (meaningOf(text, code, mayBeRange)) {
+  const mayBe = { range: mayBeRange, revert: !RUNS_NO_CODE.test(context.call.method) };
+  switch (meaningOf(text, code, mayBe)) {
     case 'state unavailable':
       return new StateUnavailableError(what, ofRange);
     case 'node behind':
@@ -79,12 +83,13 @@ export function classifyRpcError(
 function meaningOf(
   text: string,
   code: number | undefined,
-  mayBeRange: boolean,
+  mayBe: { readonly range: boolean; readonly revert: boolean },
 ): Meaning | undefined {
   if (isPrunedHeight(text)) return 'state unavailable';
   return KNOWN_ERRORS.find(
-    ({ says = [], codes = [], isOfRanges = false }) =>
-      (mayBeRange || !isOfRanges) &&
+    ({ says = [], codes = [], isOfRanges = false, isOfCalls = false }) =>
+      (mayBe.range || !isOfRanges) &&
+      (mayBe.revert || !isOfCalls) &&
       (says.some((it) => (typeof it === 'string' ? text.includes(it) : it.test(text))) ||
         (code !== undefined && codes.includes(code))),
   )?.means;

@@ -30,6 +30,8 @@ interface KnownError {
   readonly codes?: readonly number[];
   /** Counts for requests that grow with their range only, and if the range itself is valid. */
   readonly isOfRanges?: true;
+  /** Counts for requests that run a contract's code only. */
+  readonly isOfCalls?: true;
   /** Refusals of this kind that users of these providers reported. */
   readonly met?: readonly Refusal[];
 }
@@ -399,6 +401,7 @@ export const KNOWN_ERRORS: readonly KnownError[] = [
   },
   {
     means: 'reverted',
+    isOfCalls: true,
     says: [
       'revert',
       'vm exception',

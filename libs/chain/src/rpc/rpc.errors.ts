@@ -75,6 +75,13 @@ export class NodeBehindError extends RpcError {
   }
 }
 
+/** The node answers null for the header of this block. */
+export class BlockMissingError extends NodeBehindError {
+  constructor(number: bigint, options: RpcErrorOptions) {
+    super(`does not have block ${number.toString()}`, options);
+  }
+}
+
 /** The node has no block for a tag such as `finalized`. */
 export class TagUnknownError extends NodeBehindError {}
 

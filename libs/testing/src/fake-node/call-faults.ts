@@ -89,8 +89,10 @@ export function applyBatchFault(
   fault: BatchFault,
   calls: readonly NodeCall[],
   answers: readonly NodeAnswer[],
-): NodeAnswer | NodeAnswer[] | undefined {
+): unknown {
   switch (fault.kind) {
+    case 'answers':
+      return fault.change(answers, calls);
     case 'single-error':
       return errorOf(null, fault);
     case 'out-of-order':

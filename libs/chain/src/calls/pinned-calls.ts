@@ -134,9 +134,11 @@ export function wordOf(result: RpcResult | undefined, session: AtEndpoint): bigi
   return wordIn(bytesUnlessReverted(result, session));
 }
 
-/** Whether the node may not accept a block's hash, which nodes say in many ways. */
-function mayRefuseHash({ ok, error }: RpcResult & { readonly error?: unknown }): boolean {
-  return !ok && (error instanceof RpcRefusedError || error instanceof NodeBehindError);
+/** Whether the node may not accept a block's hash, which nodes say in many ways, or by null. */
+function mayRefuseHash(result: RpcResult): boolean {
+  if (result.ok) return result.value === null;
+  const { error } = result;
+  return error instanceof RpcRefusedError || error instanceof NodeBehindError;
 }
 
 /** @throws the error of the call, or MalformedAnswerError */

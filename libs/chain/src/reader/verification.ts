@@ -12,6 +12,7 @@ import {
   StateUnavailableError,
   TransportError,
   unlessAllFail,
+  unlessNeverValid,
 } from '../rpc/rpc.errors.js';
 import { type ChainReader } from './chain-reader.js';
 import { type FigureOptions } from '../calls/stake-views.js';
@@ -213,9 +214,11 @@ async function isTotalKept(
   const equal = (one: bigint, other: bigint): boolean => one === other;
   const asked: (Statement<bigint> | undefined)[] = [];
   const ask = async (options: FigureOptions): Promise<Statement<bigint> | undefined> => {
-    const statement = await askStatement((named) =>
+    const said = askStatement((named) =>
       totalAt(reader, past, { ...patience, ...options, ...named }),
     );
+    // Another provider without a valid answer has no total.
+    const statement = await (options.avoid ? unlessNeverValid(said) : said);
     asked.push(statement);
     return statement;
   };

@@ -319,6 +319,16 @@ export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined
   }
 }
 
+/** Undefined if no endpoint gave a valid answer, and each gave one. */
+export async function unlessNeverValid<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isNeverValid(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Undefined if the endpoints do not answer this question, for any reason. */
 export async function unlessRpcFails<T>(asked: Promise<T>): Promise<T | undefined> {
   try {

@@ -226,18 +226,27 @@ export class IndexLoop {
   private async rollBackToFork(writer: IndexWriter, answer?: ReadRange): Promise<never> {
     await writer.settled();
     let fork = await this.findFork(writer);
-    // Some endpoints keep headers of replaced blocks, so that the one with the answer decides.
-    if (answer && fork.number === writer.head.number) {
-      fork = await this.findFork(writer, answer.endpoint).catch((error: unknown) => {
-        if (error instanceof RetryableError || error instanceof DeepReorganisationError) return fork;
-        throw error;
-      });
+    // Some endpoints keep headers of replaced blocks, so that those with the answer decide.
+    for (const endpoint of [answer?.endpoint, answer?.confirmedBy?.endpoint]) {
+      if (endpoint !== undefined && fork.number === writer.head.number)
+        fork = (await this.forkBy(endpoint, writer)) ?? fork;
     }
     if (fork.number !== writer.head.number) throw new RollBackError(fork, 'reorganisation');
     throw new RetryableError(
       'FORKED_ANSWER',
-      `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
+      `${answer?.endpoint ?? 'A node'} answered for another fork than the one with block ${fork.number} (${fork.hash})`,
     );
+  }
+
+  /** Undefined if the endpoint cannot say, or has another final block, which one alone must not decide. */
+  private async forkBy(endpoint: string, writer: IndexWriter): Promise<BlockRef | undefined> {
+    try {
+      return await this.findFork(writer, endpoint);
+    } catch (error) {
+      if (error instanceof RetryableError || error instanceof DeepReorganisationError)
+        return undefined;
+      throw error;
+    }
   }
 
   private findFork(writer: IndexWriter, only?: string): Promise<BlockRef> {

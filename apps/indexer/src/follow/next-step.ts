@@ -31,7 +31,10 @@ export function nextStep(index: IndexedChain, chain: Omit<ChainHeads, 'endpoint'
 }
 
 /** The newest indexed block that is final; never lower than the stored finalised block. */
-export function finalisedOf(index: IndexedChain, chain: Omit<ChainHeads, 'endpoint'>): BlockRef | undefined {
+export function finalisedOf(
+  index: IndexedChain,
+  chain: Omit<ChainHeads, 'endpoint'>,
+): BlockRef | undefined {
   const { head, finalised } = index;
   if (chain.finalised.number >= head.number) return head;
   if (finalised && chain.finalised.number <= finalised.number) return finalised;

@@ -121,11 +121,7 @@ export class IndexPreparation {
     }
     const latestSeconds = Math.floor(this.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
     const before = await reader.agreedHeader(options.firstBlock - 1n, latestSeconds);
-    if (!before)
-      throw new PermanentError(
-        'START_BLOCK_AHEAD',
-        `STAKE_START_BLOCK: block ${options.firstBlock - 1n} does not exist on chain ${options.chainId} yet.`,
-      );
+    if (!before) throw await this.whyNoStart(options.firstBlock - 1n);
     await this.requireChain();
     await this.requireLogs();
     const token = await reader.token(options.tokenContract);
@@ -143,6 +139,21 @@ export class IndexPreparation {
     requireSameSettings(made, settings);
     logger.info({ firstBlock: options.firstBlock, ...token }, 'A new index begins');
     return { head: made.head, past: made.head };
+  }
+
+  /** Why no endpoint has the block before the first one. */
+  private async whyNoStart(number: bigint): Promise<Error> {
+    const { reader, options } = this;
+    const { latest } = await reader.heads();
+    if (latest.number <= number)
+      return new PermanentError(
+        'START_BLOCK_AHEAD',
+        `STAKE_START_BLOCK: block ${number} does not exist on chain ${options.chainId} yet.`,
+      );
+    return new RetryableError(
+      'HEADERS_PRUNED',
+      `${reader.endpoints.join(' and ')} pruned block ${number}: they have no header of it, and yet block ${latest.number}. Add an endpoint with all blocks to RPC_URLS.`,
+    );
   }
 
   /** Looks at the newest final blocks. @throws PermanentError where the chain skips heights */

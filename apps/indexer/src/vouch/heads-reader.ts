@@ -15,12 +15,7 @@ import {
   STANDS_STILL_SECONDS,
   type Tip,
 } from '#libs/chain';
-import {
-  type BlockHeader,
-  type BlockRef,
-  isSameBlock,
-  RetryableError,
-} from '#libs/domain';
+import { type BlockHeader, type BlockRef, isSameBlock, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type SuspectRanges } from './suspect-ranges.js';
 import { type Witnesses } from './witnesses.js';
@@ -138,7 +133,10 @@ export class HeadsReader {
     }
     if (apartSeconds > STANDS_STILL_SECONDS && (await this.hasSameChain(ahead, behind))) {
       this.reader.leaveOutStanding(behind.endpoint, behind.latest, ahead.latest);
-      if (!mustBeTwo) return ahead;
+      if (!mustBeTwo) {
+        this.providersApartMessage = undefined;
+        return ahead;
+      }
     }
     const finalised = await this.finalOf(first, second.value);
     return { endpoint: behind.endpoint, latest: behind.latest, finalised };

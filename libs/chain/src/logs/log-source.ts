@@ -22,7 +22,7 @@ import { type StakeEventSpec } from '../stake/stake-event.js';
 import { type TotalCalls } from '../calls/stake-views.js';
 import { type RpcSession } from '../rpc/question.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { findTagged, requireNotAhead, STANDS_STILL_SECONDS, tagCall } from '../blocks/header.js';
+import { findTagged, requireNotAhead, tagCall } from '../blocks/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { findLostLogs } from './lost-logs.js';
 import { type BlockRange, type ReadRange, toReadRange } from './read-range.js';
@@ -171,7 +171,7 @@ export class LogSource {
     }
   }
 
-  /** @throws EndpointLeftOutError where the node has pruned what it is asked for, or stands still far below it */
+  /** @throws EndpointLeftOutError where the node has pruned what it is asked for */
   private async compareBy(
     session: RpcSession,
     answer: ReadRange,
@@ -188,20 +188,19 @@ export class LogSource {
     }
   }
 
-  /** Whether the node has pruned the range, or lacks its final end although it has later blocks, or only far older ones. */
+  /** Whether the node has pruned the range: it says so, or lacks the final block at its end and has later ones or no heads. */
   private async isWithout(
     session: RpcSession,
-    { from, to, head }: ReadRange,
+    { from, to }: ReadRange,
     { error, isFinal }: { readonly error: RpcError; readonly isFinal: boolean },
   ): Promise<boolean> {
     // It may still have a part of a range.
     if (error instanceof StateUnavailableError) return from === to || !error.sizeMayExplain;
     if (!isFinal || !(error instanceof BlockMissingError)) return false;
+    // Such as one that does not know yet what is final.
+    if (this.pool.leftOut('eth_getBlockByNumber').includes(session.endpoint)) return true;
     const { results } = await session.batch([tagCall('latest')]);
-    const latest = findTagged(results[0], session);
-    if (!latest) return false;
-    const older = head.timestampSeconds - latest.timestampSeconds;
-    return latest.number > to || older > STANDS_STILL_SECONDS;
+    return (findTagged(results[0], session)?.number ?? 0n) > to;
   }
 
   /** @throws LogsPrunedError where the node of the session has pruned the logs */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ZERO_ADDRESS } from '#libs/domain';
 import { aWallet } from '#libs/testing/database';
-import { isSelector, type StakeEvent, TOTAL_STAKED } from '#libs/testing/fake-node';
+import { type Fault, isSelector, type StakeEvent, TOTAL_STAKED } from '#libs/testing/fake-node';
 import { FieldSuite } from './field-suite.js';
 import { type WorldOptions } from './field-world.js';
 
@@ -97,5 +97,53 @@ describe('a chain', () => {
     one.mine(4);
     await running.until('halted', ({ phase }) => phase === 'halted');
     expect(running.status.trouble).toMatch(/has no block 43, although it has later ones/);
+  });
+});
+
+/** A proxy that keeps each header by number for ever (openethereum/parity-ethereum#1815, indexsupply/shovel#152). */
+function keptHeaders(): Fault {
+  const kept = new Map<unknown, unknown>();
+  return {
+    kind: 'lie',
+    change: ({ method, params: [number] }, result) => {
+      if (method !== 'eth_getBlockByNumber' || !/^0x/.test(String(number)) || result === null)
+        return undefined;
+      if (!kept.has(number)) kept.set(number, result);
+      return kept.get(number);
+    },
+  };
+}
+
+describe.each([
+  { place: 'first', faults: (...all: Fault[]) => [all, []] },
+  { place: 'second', faults: (...all: Fault[]) => [[], all] },
+])('the $place of two endpoints', ({ faults }) => {
+  it('keeps the headers of replaced blocks: the index follows the other one', async () => {
+    const one = suite.aWorld();
+    await one.start(...faults(keptHeaders()));
+    await suite.expectRight(one);
+    one.reorganise(3);
+    await suite.expectRight(one);
+    await suite.follow(one);
+  });
+
+  it.each<{ name: string; options?: WorldOptions; more?: readonly Fault[] }>([
+    { name: 'by depth' },
+    { name: 'by depth, of a contract without a total', options: { hasNoTotal: true } },
+    {
+      name: 'by finalized',
+      options: { finality: 'finalized' },
+      more: [{ kind: 'late-final', blocks: 27n }],
+    },
+    { name: 'and knows no final block', options: { finality: 'finalized' } },
+  ])('stands still (litentry/heima#807), $name', async ({ options, more = [] }) => {
+    const one = suite.aWorld(options);
+    const running = await one.start(...faults(...more, { kind: 'lagging', blocks: 36n }));
+    await suite.expectRight(one);
+    await suite.follow(one);
+    const said = running.log.map(({ msg }) => msg).join('\n');
+    expect(said).toMatch(
+      /#\d: (?:its newest block is \d+, 216 seconds older|has no finalized block)/,
+    );
   });
 });

@@ -52,7 +52,7 @@ export interface WorldOptions {
 
 export class FieldWorld {
   readonly chain: SimulatedChain;
-  nodes: FaultyNode[] = [];
+  private nodes: FaultyNode[] = [];
   private indexer: IndexerUnderTest | undefined;
 
   constructor(
@@ -68,9 +68,21 @@ export class FieldWorld {
     for (let left = blocks; left > 0; left--) {
       const number = this.chain.head.number + 1;
       if (this.options.skips?.has(number)) this.chain.skip(1);
-      const seconds = START + Math.floor(number / 2) * 12;
-      this.chain.mine(seconds, [...this.eventsOf(number), ...(this.options.more?.(number) ?? [])]);
+      this.append(number, [...this.eventsOf(number), ...(this.options.more?.(number) ?? [])]);
     }
+  }
+
+  /** Replaces the newest blocks, by one more and with other events. */
+  reorganise(blocks: number): void {
+    this.chain.takeBack(blocks);
+    for (let left = blocks + 1; left > 0; left--) {
+      const number = this.chain.head.number + 1;
+      this.append(number, [{ wallet: WALLETS[0] as Address, amount: BigInt(number) }]);
+    }
+  }
+
+  private append(number: number, events: readonly StakeEvent[]): void {
+    this.chain.mine(START + Math.floor(number / 2) * 12, events);
   }
 
   private eventsOf(number: number): StakeEvent[] {
@@ -96,7 +108,7 @@ export class FieldWorld {
     return [{ wallet, amount: BigInt(100 + number) }];
   }
 
-  view(): NodeView {
+  private view(): NodeView {
     return {
       head: this.chain.head,
       final: this.chain.final,
@@ -108,8 +120,7 @@ export class FieldWorld {
     };
   }
 
-  readonly answer = ({ method, params }: NodeCall): unknown =>
-    resultOf(this.view(), method, params);
+  private answer = ({ method, params }: NodeCall): unknown => resultOf(this.view(), method, params);
 
   /** @param faults of each endpoint, in order */
   async start(...faults: readonly (readonly Fault[])[]): Promise<IndexerUnderTest> {
@@ -163,7 +174,7 @@ export class FieldWorld {
 }
 
 /** Wallet, block, seconds and balance of each change, from the balances of the chain. */
-export function changesOf(branch: readonly SimulatedBlock[]): string[] {
+function changesOf(branch: readonly SimulatedBlock[]): string[] {
   return branch.flatMap(({ number, seconds, events, balances, parent }) =>
     [...new Set(events.flatMap(walletsOf))]
       .filter((wallet) => wallet !== ZERO_ADDRESS)

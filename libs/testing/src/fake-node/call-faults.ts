@@ -89,10 +89,8 @@ export function applyBatchFault(
   fault: BatchFault,
   calls: readonly NodeCall[],
   answers: readonly NodeAnswer[],
-): unknown {
+): NodeAnswer | NodeAnswer[] | undefined {
   switch (fault.kind) {
-    case 'answers':
-      return fault.change(answers, calls);
     case 'single-error':
       return errorOf(null, fault);
     case 'out-of-order':

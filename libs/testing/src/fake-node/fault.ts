@@ -1,5 +1,4 @@
-import { type ServerResponse } from 'node:http';
-import { type NodeAnswer, type NodeCall } from './node-call.js';
+import { type NodeCall } from './node-call.js';
 
 export interface FaultScope {
   /**
@@ -27,8 +26,6 @@ type InsteadFault =
 
 /** Faults in the bytes of an answer. */
 export type BodyFault =
-  /** Sends the right answer in its own way. */
-  | { readonly kind: 'sent'; readonly send: (response: ServerResponse, body: string) => void }
   /** Sends the headers at once, then a byte a second. */
   | { readonly kind: 'trickle' }
   | { readonly kind: 'wrong-json' }
@@ -48,11 +45,6 @@ export type BodyFault =
 
 /** Faults in the list of answers to a batch. */
 export type BatchFault =
-  /** Answers with what `change` makes of the right answers; undefined leaves them unchanged. */
-  | {
-      readonly kind: 'answers';
-      readonly change: (answers: readonly NodeAnswer[], calls: readonly NodeCall[]) => unknown;
-    }
   /** Answers with one error object instead of a list. */
   | { readonly kind: 'single-error'; readonly code: number; readonly message: string }
   | { readonly kind: 'out-of-order' }
@@ -182,7 +174,6 @@ const LAYERS: Readonly<Record<Exclude<Fault['kind'], ChainFault['kind']>, Layer>
   delay: 'instead',
   reset: 'instead',
   status: 'instead',
-  sent: 'body',
   trickle: 'body',
   'wrong-json': 'body',
   html: 'body',
@@ -192,7 +183,6 @@ const LAYERS: Readonly<Record<Exclude<Fault['kind'], ChainFault['kind']>, Layer>
   'status-of-errors': 'body',
   'oversized-body': 'body',
   flood: 'body',
-  answers: 'batch',
   'single-error': 'batch',
   'out-of-order': 'batch',
   'missing-answer': 'batch',

@@ -138,6 +138,16 @@ export const QUIRKS: readonly Quirk[] = [
     alone: /127\.0\.0\.1:\d+#1: block \d+ is dated \d{13} \(Unix seconds\)/,
   },
   {
+    name: 'every block but the first is dated 0',
+    source: 'oasisprotocol/oasis-core#424',
+    faults: () => [
+      eachHeader(({ number, timestamp }) => ({
+        timestamp: Number(number) === 0 ? timestamp : '0x0',
+      })),
+    ],
+    alone: /127\.0\.0\.1:\d+#1: block \d+ is dated 0/,
+  },
+  {
     name: 'logs are newest first',
     source: 'hiero-ledger/hiero-json-rpc-relay#699, moonbeam-foundation/moonbeam#1130',
     faults: () => [changedLogs((logs) => [...logs].reverse(), ...BOTH)],
@@ -328,6 +338,19 @@ export const QUIRKS: readonly Quirk[] = [
     faults: () => [{ kind: 'missing-answer', index: 0, when: (calls) => calls.some(isWide) }],
   },
   {
+    name: '"execution reverted" for ranges of more than five blocks',
+    source: 'erigontech/erigon#12247 (another failure of blocks that are run again for their logs)',
+    faults: () => [
+      {
+        kind: 'error',
+        method: 'eth_getLogs',
+        code: 3,
+        message: 'execution reverted',
+        only: isWide,
+      },
+    ],
+  },
+  {
     name: '403 for ranges of more than five blocks',
     source: 'OffchainLabs/arbitrum-sdk#609 (a status alone, and not 413)',
     faults: () => [{ kind: 'status', status: 403, when: (calls) => calls.some(isWide) }],
@@ -352,6 +375,19 @@ export const QUIRKS: readonly Quirk[] = [
       },
     ],
     alone: /127\.0\.0\.1:\d+#1.*(?:pruned|no logs)/,
+  },
+  {
+    name: 'headers of old blocks are null',
+    source: 'besu-eth/besu#8833, openethereum/parity-ethereum#8663',
+    faults: () => [
+      {
+        kind: 'result',
+        method: 'eth_getBlockByNumber',
+        result: null,
+        only: ({ params }) => Number(params[0]) < PRUNED_BELOW,
+      },
+    ],
+    alone: /127\.0\.0\.1:\d+#1 pruned block 0/,
   },
   {
     name: 'old logs are pruned, and refused',
@@ -394,6 +430,19 @@ export const QUIRKS: readonly Quirk[] = [
     source: 'ConsenSys-archive/ganache#973, axonweb3/axon#1228',
     faults: () => [{ kind: 'error', method: 'eth_call', ...error, only: byHash }],
   })),
+  {
+    name: "calls by a block's hash are null",
+    source: 'graphprotocol/graph-node#4439',
+    faults: () => [{ kind: 'result', method: 'eth_call', result: null, only: byHash }],
+  },
+  {
+    name: 'the total is null',
+    source: 'graphprotocol/graph-node#4439 (at every block)',
+    faults: () => [
+      { kind: 'result', method: 'eth_call', result: null, only: isSelector(TOTAL_STAKED) },
+    ],
+    alone: /127\.0\.0\.1:\d+#1: a call of a contract answered with something else than bytes/,
+  },
   {
     name: 'the first eth_chainId is null',
     source: 'across-protocol/frontend#1609, AcalaNetwork/bodhi.js#457',

@@ -15,9 +15,6 @@ export function sendBody(
     case undefined:
       response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) }).end(body);
       return;
-    case 'sent':
-      fault.send(response, body);
-      return;
     case 'wrong-json':
       response.writeHead(200, json).end('{"jsonrpc":"2.0","id":1,"result":[}');
       return;

@@ -1,7 +1,8 @@
 /**
  * Which questions an endpoint answers validly, by the method that they begin with. An endpoint whose answers of one kind
- * are never valid may well answer the others. It is left out of questions of that kind, as long as another endpoint is
- * not, and tried again every minute. The log says so once, and again only after it was valid in between.
+ * are never valid may well answer the others. It is left out of questions with that method in their first request, as
+ * long as another endpoint is not, and tried again every minute. The log says so once, and again only after it was valid
+ * in between.
  */
 import { EndpointLeftOutError, type RpcError } from './rpc.errors.js';
 import { type PoolTime } from './pool-time.js';
@@ -35,7 +36,7 @@ export class AnswerValidity {
     private readonly context: { readonly time: PoolTime; readonly observer: RpcObserver },
   ) {}
 
-  /** @throws EndpointLeftOutError if the endpoint is left out of questions of this kind, and another one is not */
+  /** @throws EndpointLeftOutError if the endpoint is left out of questions with this method, and another one is not */
   requireNotLeftOut({ name }: JudgedEndpoint, method: string): void {
     const reason = this.reason(name, method);
     if (reason === undefined) return;
@@ -79,7 +80,7 @@ export class AnswerValidity {
     this.context.observer.warning({ endpoint, code: 'RPC_ENDPOINT_LEFT_OUT', message });
   }
 
-  /** The endpoints that are left out of questions that begin with this method. */
+  /** The endpoints that are left out of questions whose first request has this method. */
   leftOut(method: string): readonly string[] {
     const names = this.endpoints.map(({ name }) => name);
     const found = names.filter((name) => this.reason(name, method) !== undefined);

@@ -122,8 +122,11 @@ export class Question {
       try {
         await verify(endpoint, session);
         const batch = async (calls: readonly RpcCall[]): Promise<BatchAnswer> => {
+          const methods =
+            begun.method === undefined ? calls.map((it) => it.method) : [begun.method];
           begun.method ??= calls[0]?.method ?? '';
-          if (!regardless) validity.requireNotLeftOut(endpoint, begun.method);
+          if (!regardless)
+            for (const method of methods) validity.requireNotLeftOut(endpoint, method);
           return session.batch(calls);
         };
         const answer = await ask({ endpoint: endpoint.name, batch });
@@ -245,6 +248,10 @@ export class Question {
       while (!this.isReady(endpoint)) {
         const error = endpoint.lastFailure;
         if (error && this.hasOther(endpoint)) throw this.movesOn(error);
+        if (endpoint.health.isDistrusted(this.nowMs)) {
+          this.allowedWhileAside = endpoint;
+          break;
+        }
         const waitMs = endpoint.asideMs(this.nowMs);
         if (this.allowWait(waitMs)) await this.pause(endpoint, waitMs, signal);
         else if (this.failures.size === 0 || endpoint.health.isHeld(this.nowMs))

@@ -4,7 +4,7 @@
  *
  * An endpoint is not asked while it is
  * - set aside: it failed, left out logs or is behind (endpoint-health.ts), or refuses most requests (rate.ts);
- * - left out, of questions that begin with one method: its answers to them are not valid (answer-validity.ts);
+ * - left out, of questions whose first request has a method that it does not answer validly (answer-validity.ts);
  * - excluded: it named another chain (rpc-endpoint.ts);
  * - done, for one question: a wait does not change its answer (question.ts).
  *
@@ -162,14 +162,14 @@ export class RpcPool {
   }
 
   /**
-   * Leaves an endpoint out of questions that begin with this method, for as long as another one is not, because its answers
+   * Leaves an endpoint out of questions whose first request has this method, for as long as another one is not, because its answers
    * are proven wrong by its other answers. It is tried again every minute.
    */
   leaveOut(method: string, error: RpcError): void {
     this.validity.leaveOut(error.endpoint, method, error);
   }
 
-  /** The endpoints that are left out of questions that begin with this method. */
+  /** The endpoints that are left out of questions whose first request has this method. */
   leftOut(method: string): readonly string[] {
     return this.validity.leftOut(method);
   }

@@ -293,15 +293,15 @@ export class WalletBalances {
 
   /**
    * Reads the blocks that became final since the last comparison of wallets once more, and returns the wallets of their
-   * events. Above finality these blocks were perhaps read only once; a wallet that was left out then, and had no other
+   * events. Above finality no node may have had all their logs yet; a wallet that was left out then, and had no other
    * event, shows in no other comparison.
-   * @returns no wallets where another provider confirms each block, or every final block of a first sync was read twice
+   * @returns no wallets if every final block of a first sync was read twice
    * @throws AllEndpointsFailedError
    */
   private async rereadFinalWallets({ state, synced, signal }: IndexWriter): Promise<Address[]> {
     const { finalised, verifiedNumber } = state;
     const isFirstSync = verifiedNumber === undefined && !synced;
-    if (this.witnesses.hasOtherProvider || finalised === undefined || isFirstSync) return [];
+    if (finalised === undefined || isFirstSync) return [];
     const verified = verifiedUpTo(state, this.options);
     const options = this.witnesses.fetchOptions(true, signal);
     const answers = streamRanges(

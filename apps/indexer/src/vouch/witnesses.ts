@@ -89,6 +89,7 @@ export class Witnesses {
       latestSeconds,
       recheckEventBlocks: !isFinal && (this.areBalances || this.areNone),
       isCheckedLater: !this.areNone || this.hasOtherProvider,
+      looksInReceipts: !this.reader.hasTotal,
       patienceMs: Infinity,
       signal,
     };

@@ -60,6 +60,11 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
    * not find are refused.
    */
   readonly isCheckedLater?: boolean;
+  /**
+   * Whether receipts are read if a bloom hints at logs that two endpoints lack, as nodes have a header before its logs:
+   * if no total would show it.
+   */
+  readonly looksInReceipts?: boolean;
   /** The latest time of the last block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
 }
@@ -119,7 +124,7 @@ export class LogSource {
 
   /**
    * Reads what is new at the chain's tip, in one request, or in two where several blocks are new.
-   * @param options only `avoid`, `recheckEventBlocks`, `isCheckedLater`, `latestSeconds` and `signal` are used
+   * @param options only `avoid`, `recheckEventBlocks`, `isCheckedLater`, `looksInReceipts`, `latestSeconds` and `signal` count
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {

@@ -1,7 +1,7 @@
 /**
  * A second look at an answer that may lack logs, by its blooms or because the caller asks for it: counts our logs in the
  * blocks in doubt from another source. The sources are another endpoint, the receipts of the same endpoint, and the same
- * request again, in this order.
+ * request again, in this order. If two endpoints together could lack logs unnoticed, the receipts have the last word.
  */
 import {
   AnswersDifferError,
@@ -35,6 +35,8 @@ interface CheckOptions {
   readonly recheckEventBlocks?: boolean | undefined;
   /** Whether the events are checked afterwards, by a total, balances, or another provider. */
   readonly isCheckedLater?: boolean | undefined;
+  /** Whether receipts are read too if another endpoint lacks the same logs. */
+  readonly looksInReceipts?: boolean | undefined;
   readonly avoid?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -122,10 +124,15 @@ export class SecondLook {
     suspects: readonly SuspectBlock[],
     options: CheckOptions,
   ): Promise<void> {
-    const counts =
-      (await this.askAnother(session, options, (other) => this.countByHash(other, suspects))) ??
-      (await this.countByReceipts(session, suspects)) ??
-      (await this.countByHash(session, suspects));
+    const byOther = await this.askAnother(session, options, (other) =>
+      this.countByHash(other, suspects),
+    );
+    const isSame = byOther?.every((count, index) => count === suspects[index]?.logs);
+    const byReceipts =
+      byOther === undefined || (isSame && options.looksInReceipts)
+        ? await this.countByReceipts(session, suspects)
+        : undefined;
+    const counts = byReceipts ?? byOther ?? (await this.countByHash(session, suspects));
     for (const [index, { header, logs }] of suspects.entries()) {
       const count = counts[index] ?? 0;
       if (count > logs) throw this.withheld(header.number, session);

@@ -1,0 +1,3 @@
+import { describeQuirks } from './field-matrix.js';
+
+describeQuirks('both of two');

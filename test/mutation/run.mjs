@@ -31,10 +31,10 @@ const REUSE = 40;
 /** Worlds for each change. Most faults show in the first ten. */
 const WORLDS = 40;
 
+const JEST = { configFile: 'test/mutation/jest.config.mjs' };
 const BY_TESTS = {
   testRunner: 'jest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-  jest: { configFile: 'test/mutation/jest.config.mjs', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
   // A changed constant would run all tests again.
   ignoreStatic: true,
@@ -96,8 +96,11 @@ async function mutateTarget(name, mutate) {
   try {
     await new Stryker({
       ...(tests ? BY_TESTS : byWorlds(worlds)),
+      // Jest sees how files depend on each other in the folders of the tests only, and servers are further away.
+      jest: { ...JEST, enableFindRelatedTests: !needsServers },
       mutate,
-      ignorePatterns: ['/dist', '/.data'],
+      // Servers give the pages of the build.
+      ignorePatterns: needsServers ? ['/.data'] : ['/dist', '/.data'],
       disableTypeChecks: false,
       plugins: ['@stryker-mutator/*', fileURLToPath(new URL('error-texts.mjs', import.meta.url))],
       ignorers: ['error-texts'],

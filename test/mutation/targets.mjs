@@ -14,7 +14,7 @@ export const TARGETS = {
   },
   admission: {
     code: ['apps/api/src/auth/*.ts'],
-    tests: ['apps/api/src/auth/*.spec.ts', 'apps/api/src/http/*.int-spec.ts'],
+    tests: ['apps/api/src/auth/*.spec.ts'],
   },
   approvals: {
     code: ['apps/console/src/approvals/approval.service.ts'],

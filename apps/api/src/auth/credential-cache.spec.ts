@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { type PartnerStore } from '#libs/db';
 import { type PartnerId, type CredentialId } from '#libs/domain';
+import { hashApiKey, KeyRing, mintCredential, mintGrant } from '#libs/signing';
 import { FakeClock } from '#libs/testing/clock';
-import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
+import { type Caller, CredentialCache, PartnerKeys } from './credential-cache.js';
 
 const CALLER: Caller = {
   ...{ partnerId: 'p' as PartnerId, credentialId: 'c' as CredentialId, stakeSet: 'default' },
@@ -58,6 +60,19 @@ describe('CredentialCache', () => {
     expect(cache.peek('k')).toBeUndefined();
   });
 
+  it('counts the time of a key without a caller from there, too', async () => {
+    const { source, clock, cache } = setUp();
+    source.answer = () => {
+      clock.advance(4000);
+      return Promise.resolve(undefined);
+    };
+    await cache.load('k');
+    clock.advance(999);
+    expect(cache.peek('k')).toBe('unknown');
+    clock.advance(1);
+    expect(cache.peek('k')).toBeUndefined();
+  });
+
   it('remembers that a key is nobody’s as long as a caller: the key may have been issued since', async () => {
     const { source, clock, cache } = setUp();
     source.answer = () => Promise.resolve(undefined);
@@ -84,6 +99,7 @@ describe('CredentialCache', () => {
     source.answer = () => Promise.resolve(undefined);
     expect(await cache.load('k')).toBeUndefined();
     expect(cache.peek('k')).toBe('unknown');
+    expect(cache.wasKnown('k')).toBe(false);
   });
 
   it('fails for a caller never seen while the source is down, and remembers nothing of it', async () => {
@@ -101,5 +117,36 @@ describe('CredentialCache', () => {
     for (const key of ['a', 'b', 'c']) await cache.load(key);
     expect([cache.peek('known'), cache.peek('a')]).toEqual([CALLER, undefined]);
     expect(cache.peek('c')).toBe('unknown');
+  });
+});
+
+describe('PartnerKeys', () => {
+  const NOW = 1_760_000_000_000;
+  const keyRing = KeyRing.parse(Buffer.alloc(32, 7).toString('base64'));
+  const { apiKey, sharedSecret } = mintCredential();
+  const keyHash = hashApiKey(apiKey);
+  const { partnerId, credentialId, stakeSet, rate, burst } = CALLER;
+  const known = { partnerId, credentialId, stakeSet, rate, burst };
+  const found = { ...known, secretCiphertext: keyRing.seal(sharedSecret, keyHash) };
+  const findCredential = (hash: Buffer) =>
+    Promise.resolve(hash.equals(keyHash) ? found : undefined);
+  const keys = new PartnerKeys(
+    { findCredential } as unknown as PartnerStore,
+    keyRing,
+    new FakeClock(NOW),
+  );
+
+  it.each([
+    ['an API key', apiKey],
+    ['a grant', mintGrant(keyRing, keyHash, NOW + 1)],
+  ])('find the caller of %s, with its secret', async (_case, key) => {
+    expect(await keys.load(key)).toEqual({ ...known, sharedSecret });
+  });
+
+  it.each([
+    ['another key', mintCredential().apiKey],
+    ['a grant that is over', mintGrant(keyRing, keyHash, NOW)],
+  ])('find none for %s', async (_case, key) => {
+    expect(await keys.load(key)).toBeUndefined();
   });
 });

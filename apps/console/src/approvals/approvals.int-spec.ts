@@ -3,10 +3,14 @@
  * and of who invited.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { PermanentError } from '#libs/domain';
+import { type Approval, type ApprovalStore, DatabaseUnavailableError } from '#libs/db';
+import { PermanentError, RetryableError } from '#libs/domain';
+import { type Logger } from '#libs/platform';
 import { type ConsoleOperator } from '../auth/audience.js';
 import { type SessionBody } from '../auth/auth.dto.js';
+import { type OperatorRights } from '../auth/operator-rights.js';
 import { actorOf, oidcSubject } from '../auth/operators.js';
+import { type ConsoleSettings } from '../console.env.js';
 import {
   ADMIN,
   type Account,
@@ -20,6 +24,7 @@ import { type Visitor } from '../testing/visitor.support.js';
 import { type ApprovalBody, type ApprovalsBody } from './approval.dto.js';
 import {
   type Actors,
+  APPROVAL_MS,
   ApprovalService,
   UNBOUNDED,
   type RequestedAction,
@@ -32,10 +37,22 @@ let bench: ConsoleBench;
 let approvals: ApprovalService;
 let done: { given: object; actors: Actors }[] = [];
 
+const PAY: RequestedAction = {
+  ...{ action: 'test pay', arguments: { to: 'ann' }, summary: 'Ann is paid.' },
+  ...{ worthUsd: '1000', reason: 'She has won.' },
+};
 const MOVE: RequestedAction = {
   ...{ action: 'test move', arguments: { to: 'ann' }, summary: 'Ann is paid.' },
   ...{ worthUsd: '1000', reason: 'She has won.' },
 };
+
+/** What the action answers, by the payee. */
+const REFUSALS: ReadonlyMap<unknown, Error> = new Map([
+  ['nobody', new PermanentError('NO_PAYEE', 'There is no payee.')],
+  ['many', new PermanentError('TOO_MANY', 'x'.repeat(2000))],
+  ['broken', new TypeError('It is broken.')],
+  ['unanswered', new DatabaseUnavailableError(new Error('Connection terminated'))],
+]);
 
 function register(console: ConsoleBench): ApprovalService {
   const service = console.app.get(ApprovalService);
@@ -47,7 +64,8 @@ function register(console: ConsoleBench): ApprovalService {
       name,
       role,
       execute(given, actors) {
-        if (given['to'] === 'nobody') throw new PermanentError('NO_PAYEE', 'There is no payee.');
+        const refusal = REFUSALS.get(given['to']);
+        if (refusal) throw refusal;
         done.push({ given, actors });
         return Promise.resolve('Paid.');
       },
@@ -74,12 +92,7 @@ function operatorOf({ address }: Account): ConsoleOperator {
 }
 
 const pay = (wanted: Partial<RequestedAction> = {}) =>
-  approvals.perform(operatorOf(OPERATOR), {
-    ...{ action: 'test pay', arguments: { to: 'ann' }, summary: 'Ann is paid.' },
-    worthUsd: '1000',
-    reason: 'She has won.',
-    ...wanted,
-  });
+  approvals.perform(operatorOf(OPERATOR), { ...PAY, ...wanted });
 
 async function idOf(asked: ReturnType<ApprovalService['perform']>): Promise<string> {
   const performed = await asked;
@@ -90,7 +103,7 @@ async function idOf(asked: ReturnType<ApprovalService['perform']>): Promise<stri
 const waiting = (wanted: Partial<RequestedAction> = {}) => idOf(pay(wanted));
 
 async function listed(by: Visitor, id: string): Promise<ApprovalBody | undefined> {
-  const list = (await (await by.get('/api/operate/approvals')).json()) as ApprovalsBody;
+  const list = (await (await by.get('/api/operate/approvals?which=all')).json()) as ApprovalsBody;
   return list.approvals.find((one) => one.id === id);
 }
 
@@ -134,8 +147,12 @@ describe('an action above it', () => {
   });
 
   it('is too much for one request beyond 15 KB', async () => {
-    const much = pay({ arguments: { to: 'x'.repeat(15_000) } });
-    await expect(much).rejects.toMatchObject({ status: 400 });
+    const overhead = JSON.stringify({ to: '' }).length;
+    const of = (bytes: number) => pay({ arguments: { to: 'x'.repeat(bytes - overhead) } });
+    expect(await of(15_000)).toMatchObject({ done: false });
+    await expect(of(15_001)).rejects.toMatchObject({ status: 400 });
+    const letters = pay({ arguments: { to: 'é'.repeat(7_600) } });
+    await expect(letters).rejects.toMatchObject({ status: 400 });
   });
 
   it('is done when another operator approves it, with both names', async () => {
@@ -167,6 +184,66 @@ describe('an action above it', () => {
     expect(answer.outcome).toBe('Refused: NO_PAYEE. There is no payee.');
   });
 
+  it('says no more of a refusal than its first thousand characters', async () => {
+    const id = await waiting({ arguments: { to: 'many' } });
+    const answer = (await (await decide(await bench.signedIn(ADMIN), id)).json()) as ApprovalBody;
+    expect(answer.outcome).toBe(`Refused: TOO_MANY. ${'x'.repeat(981)}`);
+  });
+
+  it.each([
+    ['broken', '500 INTERNAL_SERVER_ERROR'],
+    ['unanswered', '503 SERVICE_UNAVAILABLE'],
+  ])('has no outcome if it may have been done: %s', async (to, refusal) => {
+    const id = await waiting({ arguments: { to } });
+    const admin = await bench.signedIn(ADMIN);
+    expect(await refusalOf(decide(admin, id))).toBe(refusal);
+    expect(await listed(admin, id)).toMatchObject({ state: 'approved', outcome: null });
+  });
+
+  it('is not asked for twice, where the action says which are the same', async () => {
+    const to = 'a payee of this test';
+    const isSame = ({ arguments: given }: Approval): boolean => given['to'] === to;
+    await expect(approvals.requireNoOpenRequest(isSame)).resolves.toBeUndefined();
+    const id = await waiting({ arguments: { to } });
+    const refused = approvals.requireNoOpenRequest(isSame);
+    await expect(refused).rejects.toMatchObject({ status: 409, code: 'APPROVAL_PENDING' });
+    await expect(refused).rejects.toThrow(
+      `${OPERATOR.address.toLowerCase()} has asked for \`test pay\` already`,
+    );
+    expect(await refusalOf(decide(await bench.signedIn(ADMIN), id, 'refuse'))).toBe('200');
+    await expect(approvals.requireNoOpenRequest(isSame)).resolves.toBeUndefined();
+  });
+
+  it('is withdrawn by who asked, and refused by another operator', async () => {
+    const [own, other] = [await waiting(), await waiting()];
+    const operator = await bench.signedIn(OPERATOR);
+    expect(await refusalOf(decide(operator, own))).toBe('409 APPROVAL_OF_ANOTHER');
+    expect(await refusalOf(decide(operator, own, 'refuse'))).toBe('200');
+    const admin = await bench.signedIn(ADMIN);
+    expect(await refusalOf(decide(admin, other, 'refuse'))).toBe('200');
+    const states = [await listed(admin, own), await listed(admin, other)].map((it) => it?.state);
+    expect(states).toEqual(['withdrawn', 'refused']);
+  });
+
+  it('is in the audit log when it expires, and a database that is out is asked again later', async () => {
+    const id = await waiting();
+    bench.clock.advance(APPROVAL_MS);
+    await approvals.noteExpired();
+    const { rows } = await bench.database.pool.query<{ outcome: string }>(
+      `SELECT outcome FROM redemption.audit WHERE arguments ->> 'approval' = $1 ORDER BY id`,
+      [id],
+    );
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['asked', 'expired']);
+    const noting = (error: Error): Promise<void> => {
+      const store = { noteExpired: () => Promise.reject(error) } as unknown as ApprovalStore;
+      const { clock } = bench;
+      const [rights, logger] = [{} as OperatorRights, {} as Logger];
+      return new ApprovalService(store, rights, {} as ConsoleSettings, clock, logger).noteExpired();
+    };
+    await expect(noting(new RetryableError('OUT', 'It is out.'))).resolves.toBeUndefined();
+    await expect(noting(new TypeError('a fault'))).rejects.toThrow('a fault');
+  });
+
   it('asks for a fresh sign-in', async () => {
     const id = await waiting();
     const other = await bench.signedIn(ADMIN);
@@ -176,19 +253,66 @@ describe('an action above it', () => {
     expect(await refusalOf(decide(other, id))).toBe('200');
   });
 
-  it.each(['0', 'x', '9'.repeat(30), '1%00'])('is not found as %s', async (id) => {
+  it.each(['0', 'x', '9'.repeat(18), '9'.repeat(30), '1%00'])('is not found as %s', async (id) => {
     const other = await bench.signedIn(ADMIN);
     expect(await refusalOf(decide(other, id))).toBe('404 NOT_FOUND');
   });
 });
 
+describe('an action for which an operator’s role is too low', () => {
+  it('is neither done nor asked for', async () => {
+    for (const worthUsd of ['0', '1000']) {
+      const viewer = approvals.perform(
+        { ...operatorOf(VIEWER), role: 'viewer' },
+        { ...PAY, worthUsd },
+      );
+      await expect(viewer).rejects.toMatchObject({ status: 403, code: 'ROLE_TOO_LOW' });
+    }
+    const moved = approvals.perform(operatorOf(OPERATOR), MOVE);
+    await expect(moved).rejects.toMatchObject({ status: 403, code: 'ROLE_TOO_LOW' });
+    expect(done).toEqual([]);
+  });
+
+  it('is neither approved nor refused', async () => {
+    const id = await idOf(approvals.perform({ ...operatorOf(ADMIN), role: 'admin' }, MOVE));
+    const operator = operatorOf(OPERATOR);
+    for (const decided of [
+      approvals.approve(BigInt(id), operator),
+      approvals.refuse(BigInt(id), operator),
+    ])
+      await expect(decided).rejects.toMatchObject({ status: 403, code: 'ROLE_TOO_LOW' });
+    expect((await listed(await bench.signedIn(ADMIN), id))?.state).toBe('open');
+  });
+
+  it('is not approved after a newer sign-in gave the lower role', async () => {
+    const id = await idOf(approvals.perform({ ...operatorOf(ADMIN), role: 'admin' }, MOVE));
+    bench.issuer.groups.set('ann', ['staff']);
+    const ann = await signedInByOidc('ann');
+    const stale = approvals.approve(BigInt(id), ann);
+    await expect(stale).rejects.toMatchObject({ status: 403, code: 'ROLE_TOO_LOW' });
+    expect(done).toEqual([]);
+  });
+});
+
+it('an action is registered once, and one that is not is unknown', async () => {
+  const execute = () => Promise.resolve('');
+  expect(() => {
+    approvals.register({ name: MOVE.action, role: 'viewer', execute });
+  }).toThrow('twice');
+  const asked = approvals.perform(operatorOf(OPERATOR), { ...PAY, action: 'test steal' });
+  await expect(asked).rejects.toMatchObject({ code: 'ACTION_UNKNOWN' });
+});
+
+/** An operator with the role admin by the session, whatever the newest sign-in says. */
+async function signedInByOidc(name: string): Promise<ConsoleOperator> {
+  expect(await bench.signInByOidc(bench.visitor(), name)).toBe('');
+  const person = { subject: oidcSubject(bench.issuer.url, name), name };
+  return { ...person, role: 'admin', actor: actorOf(person) };
+}
+
 /** A request of ann, who has signed in. */
 async function requestOfAnn(): Promise<string> {
-  const visitor = bench.visitor();
-  expect(await bench.signInByOidc(visitor)).toBe('');
-  const person = { subject: oidcSubject(bench.issuer.url, 'ann'), name: 'ann' };
-  const operator = { ...person, role: 'admin', actor: actorOf(person) } as const;
-  return idOf(approvals.perform(operator, MOVE));
+  return idOf(approvals.perform(await signedInByOidc('ann'), MOVE));
 }
 
 const roleOf = async (visitor: Visitor): Promise<string> => {
@@ -215,6 +339,20 @@ describe('a request of an operator whom the issuer takes the role', () => {
     expect(await bench.signInByOidc(bench.visitor())).toBe('');
     expect(await refusalOf(decide(admin, id))).toBe('200');
     expect(done).toHaveLength(1);
+  });
+
+  it.each([
+    ['ann', 'bob'],
+    ['bob', 'ann'],
+  ])('is not carried out, whichever of the two comes first: %s asks', async (asks, approves) => {
+    bench.issuer.groups.set('bob', ['ops']);
+    const id = await idOf(approvals.perform(await signedInByOidc(asks), MOVE));
+    bench.issuer.groups.set(asks, []);
+    expect(await bench.signInByOidc(bench.visitor(), asks)).toBe('NOT_AN_OPERATOR');
+    const decided = approvals.approve(BigInt(id), await signedInByOidc(approves));
+    await expect(decided).rejects.toMatchObject({ status: 409, code: 'APPROVAL_REQUESTER' });
+    await expect(decided).rejects.toThrow(new RegExp(`^${asks}.*no longer has the role admin`));
+    expect(done).toEqual([]);
   });
 
   it('is not carried out later than a session could last: the word of the issuer is too old', async () => {

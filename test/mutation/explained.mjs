@@ -5,10 +5,32 @@
 const FAULT_ONLY = 'only a rule with a fault leads there';
 const HAS_TARGET = 'the call of a revert has a target';
 const REFUSED_BEFORE = 'transition() refuses the answer to a call that is not open';
+const NO_ROLE = 'without a role, nothing may be done as any';
 const SAME = 'with equal values both ways give the same';
+const TEXT = 'a sentence of an answer';
 const UNREACHABLE = 'a default that the types demand and no value needs';
 
 export const EXPLAINED = [
+  ...of('apps/api/src/auth/admission.ts', [
+    { code: 'apiKey === undefined ? undefined', to: 'false', why: 'no key is known as undefined' },
+    { code: "request.raw.url ?? ''", to: '"Stryker was here!"', why: UNREACHABLE },
+    {
+      code: 'count <= admission.counted',
+      to: 'count < admission.counted',
+      why: 'nothing is taken',
+    },
+    { code: "typeof header === 'string'", to: 'true', why: 'Node joins such headers to one text' },
+  ]),
+  ...of('apps/console/src/approvals/approval.service.ts', [
+    { code: 'const message = `“${REASON', to: '``', why: TEXT },
+    { code: 'This is too much for one request', to: '""', why: TEXT },
+    { code: 'There is no such request', to: '""', why: TEXT },
+    { code: '{ approval: String(id), code: error.code }', why: 'a line of the log' },
+    { code: 'An approved action was refused', why: 'a line of the log' },
+    { code: 'requireRole(operator, action)', to: ';', why: 'requireBoth asks the same afterwards' },
+    { code: 'role !== undefined &&', to: 'true', why: NO_ROLE },
+    { code: 'role === undefined ||', to: 'false', why: NO_ROLE },
+  ]),
   ...of('libs/domain/src/balance/fold-blocks.ts', [
     { code: 'hasRow: before !== undefined', to: 'true', why: 'a first change sets it' },
     { code: 'held < low', to: 'held <= low', why: SAME },

@@ -138,6 +138,17 @@ it('two operators with the same name at the issuer are two to the one who approv
   expect(other).not.toBe(one);
 });
 
+it('no action needs a second operator where no value is set', () => {
+  const [store, logger] = [{} as ApprovalStore, {} as Logger];
+  const of = (approvalAboveUsd?: string) => {
+    const settings = { approvalAboveUsd } as ConsoleSettings;
+    return new ApprovalService(store, {} as OperatorRights, settings, bench.clock, logger);
+  };
+  for (const worth of ['1000000', UNBOUNDED, undefined])
+    expect(of().needsSecond(worth)).toBe(false);
+  expect(of('5').aboveUsd).toBe('5');
+});
+
 describe('an action above it', () => {
   it('is not asked for without a reason, and always where no figure bounds its worth', async () => {
     await expect(pay({ reason: undefined })).rejects.toMatchObject({ field: 'reason' });
